@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from headscope import load, profile, read
-from headscope.passes.typical_inputs import with_typical_maps
+from headscope.passes.attention_maps import with_typical_maps
 
 ROUNDS = 5
 NUMBER = 3

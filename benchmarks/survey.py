@@ -26,9 +26,9 @@ from headscope.encoding.encoder import Words
 from headscope.front.survey.step_results import corpora_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.read_parts import read_parts
+from headscope.passes.settings import PassJournal
 from headscope.passes.shared_pass import alike, first_pass, read_together
 
 STUDIES = ("profile", "patterns", "syntax", "relations", "clusters", "geometry", "trees", "structure", "probe")

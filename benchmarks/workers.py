@@ -26,7 +26,7 @@ from headscope import Model, Settings, catalog, load, read, wrap
 from headscope.cluster.channel import message_of, record_of
 from headscope.passes.checkpoints import Checkpoints
 from headscope.passes.coverage import Coverage
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.passes.shards import TOGETHER, ReadShards
 from headscope.statistics.bootstrap import Tally
 from headscope.storage.codec import decode, encode

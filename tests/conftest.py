@@ -19,11 +19,13 @@ from hypothesis import settings
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+import headscope.passes.settings as pass_settings
 from headscope.capture import observer
 from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
-from headscope.passes import pass_journal, shards
+from headscope.passes import shards
+from support import quick_models
 from support.pages import not_written
 from support.tiers import leave_slow
 
@@ -32,6 +34,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other work on the machine is no failure; timing is for benchmarks/.
 settings.register_profile("no deadline", settings(), deadline=None)
+settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=50)
 settings.load_profile("no deadline")
 
 CHROMIUM = (
@@ -42,10 +45,12 @@ CHROMIUM = (
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
 LONG = (
-    *("test_docs.py", "front/cli/test_compute.py", "report/test_accessible.py", "studies/test_contract.py"),
-    *("studies/test_cases.py", "studies/test_claims.py", "viewer/test_keyboard.py", "report/test_browser.py"),
-    *("models/test_spread.py", "front/cli/test_head.py", "studies/prune/test_study.py", "capture/test_families.py"),
-    *("test_examples.py", "studies/test_partly_missing.py", "ablation/test_sweep.py", "viewer/test_widget.py"),
+    *("studies/finetune/test_seeds_on_ray.py", "studies/test_contract.py", "studies/test_cases.py", "test_docs.py"),
+    *("viewer/test_views.py", "report/test_accessible.py", "viewer/test_keyboard.py", "studies/test_claims.py"),
+    *("measures/test_laws.py", "studies/prune/test_cut_heads.py", "report/test_browser.py", "test_extras.py"),
+    *("viewer/test_state.py", "capture/test_families.py", "studies/shrink/test_gate_training.py"),
+    *("studies/shrink/test_pseudo_labels.py", "studies/finetune/test_seed_runs.py", "studies/finetune/test_study.py"),
+    *("passes/test_shard_reader.py", "front/cli/test_survey_pass.py", "viewer/test_mount.py", "models/test_gguf.py"),
 )
 
 
@@ -53,9 +58,17 @@ LONG = (
 gc.disable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer examples where tests are quick; docstrings, which are not below here, have the fixtures of a plugin."""
+    config.pluginmanager.register(quick_models)
+    if config.option.markexpr == "not thorough":
+        settings.load_profile("quick")
+
+
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of all later collections of garbage."""
+    """Leave what was imported out of all later collections of garbage, which are rare: most garbage has no circle."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 
@@ -100,7 +113,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         absent("no chromium and chromedriver on the path")
     options = webdriver.ChromeOptions()
     options.binary_location = str(chromium)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for argument in [*CHROMIUM.split(), f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]:
         options.add_argument(argument)
     window = webdriver.Chrome(options=options, service=Service(driver))
@@ -172,8 +185,8 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def journal_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass keeps a checkpoint after each shard."""
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
+    monkeypatch.setattr(pass_settings, "SECONDS", 0)
+    monkeypatch.setattr(pass_settings, "TIMES", 0)
 
 
 @pytest.fixture

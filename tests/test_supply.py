@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from headscope import HeadscopeError, load, open_result, read
-from headscope.catalog import ROOT, parsed
+from headscope.catalog import ROOT
 from headscope.studies.heads.patterns import labelled_maps
 from headscope.studies.heads.patterns.classifier import network
 from headscope.studies.heads.probe.word_vectors import read_vectors
@@ -24,13 +24,15 @@ from support.tiny import save_tiny
 MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 CALLS = {"eval", "exec", "compile", "__import__"}
 LOADS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_pickle"}
+WORDS = re.compile(rf"\b(?:{'|'.join(sorted(MODULES | CALLS))}|yaml|load|read_pickle)\b")
 LOCK = Path(__file__).parents[1] / "constraints.txt"
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def unsafe(path: Path) -> Iterator[str]:
-    """The names in a module that could run what a file holds."""
-    for part in ast.walk(parsed(path)):
+    """The names in a module that could run what a file holds; one without any of the words is not parsed."""
+    text = path.read_text(encoding="utf-8")
+    for part in ast.walk(ast.parse(text)) if WORDS.search(text) else ():
         if isinstance(part, ast.Import):
             yield from MODULES & {alias.name.partition(".")[0] for alias in part.names}
         elif isinstance(part, ast.ImportFrom):

@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 86_955,
-    "src: files": 705,
+    "src: files": 690,
     "src: files under 30 lines": 55,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
@@ -45,7 +45,8 @@ LIMITS = {
     "pages: guards": 21,
     "pages: json.loads": 0,
     "tests: asserts on more than 60 characters": 13,
-    "tests: monkeypatch.setattr": 236,
+    "tests: monkeypatch.setattr": 231,
+    "docs: words": 60_800,
 }
 
 
@@ -71,8 +72,8 @@ def text(path: Path) -> str:
 
 
 def words(paths: list[Path]) -> int:
-    """The words of some files together."""
-    return sum(len(text(path).split()) for path in paths)
+    """The words of some files together: tokens with a letter or a digit, so no bars and rules of tables."""
+    return sum(len(re.findall(r"\S*[^\W_]\S*", text(path))) for path in paths)
 
 
 def every(paths: list[Path], *kinds: type) -> Iterator[Any]:

@@ -27,9 +27,8 @@ from transformers import (
 
 import headscope
 from headscope import Model
-from headscope.models.eight_bits import EightBits, quantised
-from headscope.models.onnx import export
-from headscope.outputs.size_and_speed import by_round, pass_seconds, session_of
+from headscope.models.onnx import EightBits, export, quantised, session_of
+from headscope.outputs.size_and_speed import by_round, pass_seconds
 
 # Layers, width of states, neurons of a layer.
 BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}

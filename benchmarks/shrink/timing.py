@@ -10,7 +10,8 @@ import torch
 from benchmarks.shrink.ways import Row
 
 from headscope import Model, load
-from headscope.outputs.size_and_speed import first_output, in_turns, pass_seconds, session_of
+from headscope.models.onnx import first_output, session_of
+from headscope.outputs.size_and_speed import in_turns, pass_seconds
 
 Shape = tuple[int, int]
 Timed = Callable[[torch.Tensor], float]

@@ -16,9 +16,10 @@ from benchmarks.shrink.static_table import static_table
 from headscope import Model, Settings, load, results
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task, aligned, read, score
+from headscope.models.onnx import session_of
 from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs
-from headscope.outputs.size_and_speed import megabytes, session_of
+from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
 from headscope.studies.size.prune.ranking import HeadRanking

@@ -21,6 +21,21 @@ BLOCK = re.compile(
     re.M | re.S,
 )
 
+# Names with what they are, where the head of docs/numbers.md says it all; and a unit that it gives to all measures.
+RULED = re.compile(
+    r"chosen_(\w+_)?(layer|head): .*"
+    r"|\w*q_value: false discovery rate of a (change|gain).*"
+    r"|\w*p_value: p-value of (a change|as many).*"
+    r"|\w+_random: .*with random weights, mean over seeds"
+)
+CHANGED = re.compile(
+    r"(?:chosen_(?!reference)|embeddings_(?!alignment))(?P<of>\w+)|(?P<to>\w+)_(?:by_seed|std|embeddings)"
+)
+# Units that say no more than the intro of the page, or the words of a number.
+PLAIN = {"1", "1 if so", "share", "fraction", "score", "rate", "ratio", "probability"}
+PLAIN |= {"share of words", "share of items", "share of facts"}
+SHARE = ", as a share of a token's attention"
+
 
 def pages() -> list[Path]:
     """The files that have such parts."""
@@ -53,7 +68,7 @@ def numbers(study: Study) -> Iterator[Number]:
     for measure in study.measures:
         module = catalog.load("measures", measure)
         label = module.VARIABLE
-        definition = " ".join((module.__doc__ or "").split())
+        definition = " ".join((module.__doc__ or "").split()).replace(SHARE, "")
         yield Number(label.name, label.long_name, label.units, tuple(label.coords), label.source, definition)
     yield from study.numbers
 
@@ -80,6 +95,8 @@ def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]
         what, other = _in_names(number, [*before.values()]), defined.setdefault(replace(number, dims=()), name)
         if other != name:
             what = f"as in [{other}](#the-study-{other})"
+        elif _is_ruled(number.name, what, before):
+            what = "as [above](#points-intervals-q-and-special)"
         elif not _says_unit(what, number.unit, before):
             what += f" ({number.unit})"
         dims = f"[{', '.join(number.dims)}]" if number.dims else ""
@@ -93,12 +110,24 @@ def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]
             yield f"* {', '.join(f'`{number_name}`' for number_name, *_ in parts)}: {several}"
 
 
+def _is_ruled(name: str, what: str, before: dict[str, Number]) -> bool:
+    """Whether the head of docs/numbers.md says what a number is, as of a number before it for the chosen head.
+
+    >>> _is_ruled("chosen_layer", "layer of the head that is best on one half", {})
+    True
+    """
+    changed = CHANGED.fullmatch(name)
+    return RULED.fullmatch(f"{name}: {what}") is not None or bool(changed and {*changed.groups()} & {*before})
+
+
 def _says_unit(what: str, unit: str, before: dict[str, Number]) -> bool:
     """Whether words say their unit, or name what a share is of, or a number before that has the unit.
 
     >>> _says_unit("attention of a head to commas", "share of attention", {})
     True
     """
+    if unit in PLAIN:
+        return True
     named = [what.split()[0], *re.findall(r"`(\w+)`", what)]
     said = " ".join([what, *(before[name].unit for name in named if name in before)])
     return re.search(rf"\b{re.escape(unit.removeprefix('share of '))}\b", said, re.IGNORECASE) is not None

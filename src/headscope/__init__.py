@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headscope.encoding.batch import Values
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
+    from headscope.front.attentions import attentions
     from headscope.front.claims import claims
     from headscope.front.reproduce.runs import reproduce
     from headscope.front.survey.in_python import survey, survey_plan
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from headscope.papers.citations import cite
     from headscope.passes import Settings
     from headscope.report import write as write_report
-    from headscope.report.joined_corpora import join_corpora
+    from headscope.report.joined_corpora import join_corpora, kinds_by_corpus
     from headscope.report.joined_seeds import join_seeds
-    from headscope.report.kinds_by_corpus import kinds_by_corpus
     from headscope.report.notebook import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
@@ -75,11 +75,12 @@ _PUBLIC = {
     "attention_statistics": ("capture.attention_statistics", "attention_statistics"),
     "claims": ("front.claims", "claims"),
     "cite": ("papers.citations", "cite"),
+    "attentions": ("front.attentions", "attentions"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
     "join_seeds": ("report.joined_seeds", "join_seeds"),
-    "kinds_by_corpus": ("report.kinds_by_corpus", "kinds_by_corpus"),
+    "kinds_by_corpus": ("report.joined_corpora", "kinds_by_corpus"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
     "plot": ("report.notebook", "plot"),
@@ -107,6 +108,7 @@ __all__ = [
     "__version__",
     "ablate",
     "attention_statistics",
+    "attentions",
     "attributions",
     "check_measure",
     "cite",

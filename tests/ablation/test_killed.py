@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import torch
 
+import headscope.passes.settings as pass_settings
 from headscope import Settings, load
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import read
 from headscope.outputs.task_inputs import task_inputs
-from headscope.passes import pass_journal
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.storage.lines import read_lines
 from support.planted_task import planted_classifier, write_planted_task
 from support.tiny import save_tiny
@@ -49,7 +49,7 @@ def sweep_and_save(model: Path, task: Path, journal: Path, pipe: Connection | No
             pipe.recv()
 
     torch.set_num_threads(1)
-    pass_journal.SECONDS, pass_journal.TIMES = 0, 0
+    pass_settings.SECONDS, pass_settings.TIMES = 0, 0
     result = swept(model, task, journal, report_and_wait)
     np.savez(journal.with_suffix(".npz"), plain=result.plain, heads=result.heads, layers=result.layers)
 

@@ -15,8 +15,8 @@ from transformers import AutoModelForMaskedLM
 from headscope.ablation.partial_rerun import Rerun
 from headscope.capture.attention_switch import _attend, attending, fused, switchable
 from headscope.capture.eager import check_inputs
+from headscope.capture.interventions import replacements
 from headscope.capture.layer_stack import instead, stack
-from headscope.capture.replacements import replacements
 from headscope.models.model import wrap
 from support.ablated import ablated
 from support.tiers import paired

@@ -24,7 +24,7 @@ from headscope.models.heads import parse
 from headscope.models.model import wrap
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes.batches import batches
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.storage.codec import encode
 from headscope.storage.hashes import Fingerprint
 from headscope.storage.lines import line_of, record_of

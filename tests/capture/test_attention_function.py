@@ -15,7 +15,7 @@ from transformers.masking_utils import bidirectional_mask_function, eager_mask
 from headscope.capture import attention_function, attention_mask, observer
 from headscope.capture.attention_function import NAME, attend, observed
 from headscope.capture.observer import blocks
-from headscope.capture.softmax_tap import tapped
+from headscope.capture.softmax import tapped
 from headscope.capture.watch import PassWatch, current, watching
 from headscope.models.model import max_tokens
 from support.shown import INPUTS, Shown, shown

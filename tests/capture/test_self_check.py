@@ -11,7 +11,6 @@ from headscope.capture import (
     observer,
     self_check,
     softmax,
-    softmax_tap,
 )
 from headscope.capture.attention_function import attend
 from headscope.capture.key_ranges import ranged_blocks
@@ -138,7 +137,7 @@ def test_the_check_finds_a_window_whose_last_key_is_lost(monkeypatch):
 
 def test_the_check_finds_a_softmax_too_many(monkeypatch):
     network = tiny_network(MPNetConfig(vocab_size=172, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
-    monkeypatch.setattr(softmax_tap, "SOFTMAX", softmax_tap.SOFTMAX | {torch.matmul})
+    monkeypatch.setattr(softmax, "SOFTMAX", softmax.SOFTMAX | {torch.matmul})
     with pytest.raises(HeadscopeError, match="softmax tap: 4 attention calls, expected 2"):
         self_check.check(network)
 

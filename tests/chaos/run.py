@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from xarray import Dataset
 
+import headscope.passes.settings as pass_settings
 from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
 from headscope.cluster import ray_cluster
@@ -29,7 +30,7 @@ from headscope.front.cli import compute
 from headscope.front.cli.app import application
 from headscope.front.cli.compute import FOLDER
 from headscope.front.cli.errors import INCOMPLETE
-from headscope.passes import pass_journal, shards
+from headscope.passes import shards
 from headscope.report import is_whole
 from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -85,7 +86,7 @@ def started(words: list[str]) -> int:
         return child
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
-    shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = small_shards.EXAMPLES, 0, 0
+    shards.EXAMPLES, pass_settings.SECONDS, pass_settings.TIMES = small_shards.EXAMPLES, 0, 0
     ray_cluster.SECONDS, ray_cluster.RAYLET, ray_cluster.GCS = 0.05, 0, 0
     compute.ENTRY = "support.small_shards:work"
     status = 1

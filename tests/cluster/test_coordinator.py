@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from headscope.cluster.channel import Tasks
 from headscope.cluster.coordinator import AHEAD, TRIES, TaskQueue, ordered_values
-from headscope.cluster.engine import Tasks
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import Record
 

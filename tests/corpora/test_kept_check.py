@@ -8,7 +8,6 @@ import pytest
 
 from headscope.corpora import Corpus, Options, kept_check, read
 from headscope.corpora import reading as module
-from headscope.corpora.parsing.lines import Cursor
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import line_of, read_lines
 
@@ -30,19 +29,6 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "x.tsv"
 
 
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the lines that are read."""
-    numbers, next_line = list[int](), Cursor.next_line
-
-    def noting(cursor: Cursor, file: Any) -> bytes:
-        numbers.append(cursor.line + 1)
-        return next_line(cursor, file)
-
-    monkeypatch.setattr(Cursor, "next_line", noting)
-    return numbers
-
-
 def corpus(table: Path, **options: Any) -> Corpus:
     return read(table, Options(**{"skip_bad": True, **options}), kept=table.parent / "kept")
 
@@ -51,26 +37,28 @@ def facts(found: Corpus) -> tuple[Any, ...]:
     return found.name, found.sha256, found.n_examples, found.skipped, found.files, found.text_bytes, list(found)
 
 
-def test_a_kept_check_is_that_of_reading_all_lines(table: Path, lines: list[int]) -> None:
+def test_a_kept_check_is_that_of_reading_all_lines(table: Path, lines_read: list[int]) -> None:
     first = corpus(table)
-    assert lines
-    lines.clear()
+    assert lines_read
+    lines_read.clear()
     again = corpus(table)
-    assert not lines
+    assert not lines_read
     assert facts(again) == facts(first) and again.skipped == {"empty": 20, "bad": 20}
     for number in range(first.n_examples):
         assert list(again.since(number)) == list(first)[number:]
 
 
 @pytest.mark.parametrize("options", [{"limit": 30}, {"columns": "label"}, {"skip_bad": True, "kind": "table"}])
-def test_other_options_and_other_bytes_are_checked_anew(table: Path, lines: list[int], options: dict[str, Any]) -> None:
+def test_other_options_and_other_bytes_are_checked_anew(
+    table: Path, lines_read: list[int], options: dict[str, Any]
+) -> None:
     corpus(table)
-    lines.clear()
+    lines_read.clear()
     corpus(table, **options)
-    assert bool(lines) == (options.get("kind") is None)
+    assert bool(lines_read) == (options.get("kind") is None)
     table.write_text(CONTENT.replace("Zoë", "Ann"))
-    lines.clear()
-    assert next(corpus(table).since(1)).first[0].text == "Ann." and lines
+    lines_read.clear()
+    assert next(corpus(table).since(1)).first[0].text == "Ann." and lines_read
 
 
 def test_a_short_check_and_a_small_corpus_are_not_kept(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,17 +111,19 @@ FORGED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_a_damaged_or_forged_check_is_made_anew(table: Path, lines: list[int], forge: Callable[[Path], object]) -> None:
+def test_a_damaged_or_forged_check_is_made_anew(
+    table: Path, lines_read: list[int], forge: Callable[[Path], object]
+) -> None:
     first = facts(corpus(table))
     (path,) = (table.parent / "kept").iterdir()
     forge(path)
-    lines.clear()
+    lines_read.clear()
     again = corpus(table)
-    assert lines
+    assert lines_read
     assert facts(again) == first
-    lines.clear()
+    lines_read.clear()
     corpus(table)
-    assert not lines
+    assert not lines_read
 
 
 def test_a_forged_place_within_a_line_is_an_error(table: Path) -> None:

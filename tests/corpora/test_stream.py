@@ -1,7 +1,6 @@
 """A corpus that is read from any of its examples on gives the examples that reading it from its start gives."""
 
 import gzip
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
 from headscope.corpora import stream as stream_module
-from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from support.tiers import paired
@@ -106,19 +104,6 @@ def test_from_an_example_that_the_end_of_its_file_ends_a_stream_goes_back(tmp_pa
     assert isinstance(stream, Stream) and len(list(islice(stream, 2))) == 2
     stream.go(0)
     assert len(list(stream)) == 2
-
-
-@pytest.fixture
-def lines_read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    numbers, next_line = list[int](), Cursor.next_line
-
-    def noting(cursor: Cursor, file: object) -> bytes:
-        line = next_line(cursor, file)  # type: ignore[arg-type]
-        numbers.append(cursor.line)
-        return line
-
-    monkeypatch.setattr(Cursor, "next_line", noting)
-    yield numbers
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])

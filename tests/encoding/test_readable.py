@@ -5,7 +5,7 @@ from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from headscope.encoding.readable import readable_ids, readable_tokens
+from headscope.encoding.word_tokens import readable_ids, readable_tokens
 from support.tiny import tiny_tokenizer
 
 

@@ -8,9 +8,9 @@ import xarray as xr
 
 from headscope.figures import attention_maps, bars, heatmap, with_interval
 from headscope.figures.attention_image import AtlasCell, atlas
+from headscope.figures.by_layer import layer_grid
 from headscope.figures.export import svg
 from headscope.figures.fit import COLUMN, fitted, in_column
-from headscope.figures.layer_scores import layer_grid
 from headscope.figures.scatter import LABELLED, scatter
 from headscope.figures.words import token_rows
 from support.profile_result import profile_result

@@ -17,16 +17,17 @@ def test_the_duration_is_that_of_the_study_from_the_command_line_and_in_python(
 ) -> None:
     model = save_tiny(tmp_path / "bert", tiny_bert(num_hidden_layers=1))
     study = catalog.load("studies", "profile")
-    run = study.run
+    run, passes = study.run, list[float]()
 
     @wraps(run)
     def slow(*given, **options):
         result = run(*given, **options)
-        time.sleep(max(0, 1.2 - result.attrs["duration_s"]))
+        passes.append(result.attrs["duration_s"])
+        time.sleep(0.3)
         return result
 
     monkeypatch.setattr(study, "run", slow)
-    assert headscope.profile(str(model), ["It rained."], resamples=10).attrs["duration_s"] > 1
+    assert headscope.profile(str(model), ["It rained."], resamples=10).attrs["duration_s"] > passes[0] + 0.29
     words = ("profile", model, "sample", "--limit", "2", "--resamples", "10", "--examples", "0")
     assert run_command(*words, "-o", tmp_path / "out").exit_code == 0
-    assert results.read(tmp_path / "out").attrs["duration_s"] > 1
+    assert results.read(tmp_path / "out").attrs["duration_s"] > passes[1] + 0.29

@@ -40,7 +40,7 @@ from headscope.models.gguf_model import weights_of
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes import Pass, Settings, shards
 from headscope.passes.coverage import Coverage
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.passes.shards import ReadShards
 from headscope.report.cards import gather
 from headscope.report.study_page import study_page

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from headscope.linguistics.arborescences import NONE, Contraction
-from headscope.linguistics.spanning_tree import tree, undirected_trees
+from headscope.linguistics.spanning_tree import NONE, Contraction, tree, undirected_trees
 
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 6))
 several = sizes.flatmap(

@@ -12,8 +12,9 @@ import headscope
 from headscope import HeadscopeError
 from headscope.capture.transformers_logging import quiet
 from headscope.models import onnx
+from headscope.models.onnx import first_output, session_of
 from headscope.models.pruned_folder import save
-from headscope.outputs.size_and_speed import first_output, random_tokens, session_of
+from headscope.outputs.size_and_speed import random_tokens
 from headscope.studies.size.prune.cut_heads import prune
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
@@ -63,13 +64,12 @@ def keeps_the_former_file(path: Path, model: headscope.Model, monkeypatch: pytes
         def save(self, path: str) -> None:
             Path(path).write_bytes(self.content)
 
-    monkeypatch.setattr(torch.onnx, "export", lambda *given, **options: Broken())
+    programs = iter([Broken(), Other(b"no model"), Other(before)])
+    monkeypatch.setattr(torch.onnx, "export", lambda *given, **options: next(programs))
     with pytest.raises(HeadscopeError, match=r"model\.onnx' cannot be written: no space left on the disk; make room"):
         onnx.export(model, path)
-    monkeypatch.setattr(torch.onnx, "export", lambda *given, **options: Other(b"no model"))
     with pytest.raises(HeadscopeError, match=r"the ONNX file of model 'in memory' cannot be run .*; use it"):
         onnx.export(model, path)
-    monkeypatch.setattr(torch.onnx, "export", lambda *given, **options: Other(before))
     with torch.no_grad():
         model.network.get_parameter("classifier.bias").add_(1)
     with pytest.raises(HeadscopeError, match=r"outputs of the ONNX file differ from torch by 1\.0e"):

@@ -17,6 +17,7 @@ from headscope.report.cards import MeasuredModel
 from headscope.report.claims import Claim
 from headscope.report.parts import Finding, LayerNumber
 from headscope.report.wording import Estimate
+from support.browsing import shape
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.tiers import in_turn
@@ -85,8 +86,7 @@ HIDDEN = """return [...document.querySelectorAll('main :is(td, th, .strip-kinds,
 
 @pytest.mark.parametrize("width", in_turn([390, 768, 900, 1280]))
 def test_nothing_is_cut_in_a_window(browser: Chrome, page: str, width: int) -> None:
-    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    shape(browser, width, 800)
     browser.get(page)
     assert browser.find_elements("css selector", ".strip td") and browser.execute_script(CUT) == []
     assert browser.execute_script(HIDDEN) == []

@@ -34,12 +34,13 @@ QUICK = Settings(resamples=3, batch_tokens=200)
 
 def model_of(family: str) -> Model:
     torch.manual_seed(0)
-    layers = {"num_hidden_layers": 1} if family == "bert" else {}  # the interpreter takes a second a layer
-    config = tiny_config(family, vocab_size=len(tiny_tokenizer()), **layers)
+    # The interpreter takes a second a layer of four heads.
+    small = {"bert": {"num_hidden_layers": 1}, "gemma2": {"num_attention_heads": 2, "num_key_value_heads": 1}}
+    config = tiny_config(family, vocab_size=len(tiny_tokenizer()), **small.get(family, {}))
     return headscope.wrap(AutoModel.from_config(config).eval(), tiny_tokenizer())
 
 
-def inputs_of(model: Model, number: int = 2) -> list[Encoded]:
+def inputs_of(model: Model, number: int = 1) -> list[Encoded]:
     examples = [*read("sample", Options(limit=number)), *read([("A dog saw a cat.", "The cat saw it.")])]
     return list(Words(model.tokenizer, 24, "truncate").encode(examples))
 

@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.passes import Pass, array_files
 from headscope.passes.array_files import UNFINISHED, ArrayFiles, KeptShard
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore, read_arrays
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.passes.shards import ReadShards
 from headscope.storage.codec import decode, encode
 

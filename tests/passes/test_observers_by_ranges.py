@@ -22,11 +22,10 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Link, Mention
 from headscope.measures import SURFACE
-from headscope.passes.attention_maps import MapChoice, MapObserver
+from headscope.passes.attention_maps import MapChoice, MapObserver, _MapKeeper
 from headscope.passes.batches import collate
 from headscope.passes.forward import RowObservers
 from headscope.passes.observing import MeasureObserver
-from headscope.passes.typical_inputs import _MapKeeper
 from headscope.studies.heads.clusters.observer import DivergenceObserver
 from headscope.studies.heads.coreference.cases import anaphoric, mentions
 from headscope.studies.heads.coreference.observer import MentionObserver

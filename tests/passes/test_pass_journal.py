@@ -12,11 +12,12 @@ import xarray as xr
 from transformers import BertForMaskedLM
 
 import headscope
+import headscope.passes.settings as pass_settings
 from headscope import Model, Settings, catalog
 from headscope.corpora import Corpus, Options, read
 from headscope.errors import HeadscopeError
-from headscope.passes import Pass, pass_journal
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes import Pass
+from headscope.passes.settings import PassJournal
 from headscope.storage import lines
 from headscope.storage.codec import decode_array, encode
 from headscope.storage.lines import line_of, read_lines
@@ -233,7 +234,7 @@ def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, 
     content = begun(model, corpus, tmp_path).read_bytes()
     fewer = read("sample", Options(limit=29))
     for one, text, run, why in (
-        (small_model(seed=1), corpus, Run(tmp_path), "was begun with model "),
+        (small_model(seed=1), corpus, Run(tmp_path), "was begun with another model"),
         (model, fewer, Run(tmp_path), "was begun with examples 30, now it is 29; the pass starts anew"),
         (model, corpus, Run(tmp_path, bias="1"), "was begun with bias None, now it is 1; the pass starts anew"),
     ):
@@ -258,9 +259,16 @@ def test_a_full_disk_ends_the_pass_in_one_line_and_keeps_the_checkpoint(
         assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == ["pass-1"]
 
 
-def test_ctrl_c_keeps_the_shards_that_are_done(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.fixture
+def journal_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass ends before it would keep a checkpoint."""
+    monkeypatch.setattr(pass_settings, "SECONDS", 10**6)
+
+
+def test_ctrl_c_keeps_the_shards_that_are_done(
+    model: Model, corpus: Corpus, tmp_path: Path, journal_late: None
+) -> None:
     uninterrupted = measured(model, corpus, Run(tmp_path / "whole"))
-    monkeypatch.setattr(pass_journal, "SECONDS", 10**6)
     stopped = Run(tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
         stopped.settings.__dict__["on_progress"] = _stop_at(9)
@@ -283,8 +291,7 @@ def _stop_at(batch: int) -> Callable[[int], None]:
     return stop
 
 
-def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pass_journal, "SECONDS", 10**6)
+def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path, journal_late: None) -> None:
     measured(model, corpus, Run(tmp_path / "journal"))
     assert not (tmp_path / "journal").exists()
 

@@ -19,8 +19,8 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PassResult, return_freed_memory
+from headscope.passes.settings import PassJournal
 from support.killed import Killed
 from support.same import assert_same
 

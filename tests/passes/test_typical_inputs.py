@@ -9,7 +9,7 @@ import xarray as xr
 
 from headscope import Model, open_result, profile, save_result
 from headscope.models import wrap
-from headscope.passes.typical_inputs import typical_inputs, typical_maps, with_typical_maps
+from headscope.passes.attention_maps import typical_inputs, typical_maps, with_typical_maps
 from headscope.report.atlas import Atlas, typical_tokens
 from headscope.results.vocabulary import MOST_TYPICAL
 from support.tiny import tiny_bert, tiny_tokenizer

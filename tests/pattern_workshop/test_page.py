@@ -1,6 +1,5 @@
 """The page in a browser: labelled by keys, reloaded, undone; nothing of a text runs and nothing leaves the machine."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from pattern_workshop.annotators import opened
 from pattern_workshop.server import application
 from pattern_workshop.written_maps import labels
+from support.browsing import open_page, requests_of
 from support.served import served_app
 from support.unlabelled import EVIL, folder
 
@@ -26,11 +26,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 def opened_page(browser: Chrome, address: str, at: int = 0) -> Chrome:
-    browser.get("about:blank")
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.get(address)
-    return shows(browser, at)
+    return shows(open_page(browser, address), at)
 
 
 def shows(browser: Chrome, at: int) -> Chrome:
@@ -92,8 +88,7 @@ def test_nothing_leaves_the_machine_and_nothing_is_complained_of(browser: Chrome
     opened_page(browser, address)
     press(browser, "1", "s", "t", Keys.ARROW_LEFT)
     shows(browser, 0)
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+    sent = requests_of(browser)
     assert len(sent) > 5
     assert all(url.startswith((address, "data:", "about:")) for url in sent)
     assert browser.get_log("browser") == []

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report.cards.model_results import models_in
 from headscope.report.corpora_page import write_corpora
-from headscope.report.kinds_by_corpus import comparable, kinds_by_corpus
+from headscope.report.joined_corpora import comparable, kinds_by_corpus
 from support.profile_result import profile_result
 
 

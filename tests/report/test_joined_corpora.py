@@ -10,7 +10,7 @@ import headscope
 from headscope import HeadscopeError, join_corpora
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
-from headscope.report.kinds_by_corpus import kinds_by_corpus
+from headscope.report.joined_corpora import kinds_by_corpus
 from headscope.report.study_page import study_page
 from support.cli import run_command
 from support.profile_result import profile_result

@@ -12,8 +12,7 @@ from headscope import HeadscopeError
 from headscope.report.printed import content
 from headscope.report.tables import Column, Table
 from headscope.results import save
-from headscope.results.cells import csv_cell, markdown_cell
-from headscope.results.tables import csv_text
+from headscope.results.tables import csv_cell, csv_text, markdown_cell
 from support.profile_result import profile_result
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from headscope.statistics.best_of import expected_best, expected_best_interval, lost_by_stopping, lost_interval
+from headscope.statistics.runs import expected_best, expected_best_interval, lost_by_stopping, lost_interval
 
 
 def test_it_is_the_mean_of_the_best_over_all_draws() -> None:

@@ -9,10 +9,17 @@ from scipy.stats import norm, spearmanr
 
 from headscope.statistics.bootstrap import CHUNK, poisson_draws, tally, tally_by_input
 from headscope.statistics.columns import Columns
-from headscope.statistics.interval_tests import q_changed, q_no_worse, surely
 from headscope.statistics.intervals import Score, effective_units, interval, mean_of, of_shares
 from headscope.statistics.rank_correlation import spearman
-from headscope.statistics.significance import LEAST_CASES, benjamini_hochberg, enough, is_special
+from headscope.statistics.significance import (
+    LEAST_CASES,
+    benjamini_hochberg,
+    enough,
+    is_special,
+    q_changed,
+    q_no_worse,
+    surely,
+)
 from headscope.statistics.split_half import BestHead, Selection, held_out_scores, split_in_half, split_of
 
 RANDOM = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from scipy.stats import norm
 
-from headscope.statistics.interval_tests import q_above, q_changed, q_no_worse, surely
+from headscope.statistics.significance import q_above, q_changed, q_no_worse, surely
 from support.findings import texts_of
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, f
 
-from headscope.statistics.two_way import Component, two_way
+from headscope.statistics.runs import Component, two_way
 
 
 def crossed(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

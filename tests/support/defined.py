@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from headscope.catalog import parsed
-
 # The name of a definition, and what it is of; an alias has a name if it is another one.
 KINDS: Mapping[type[ast.AST], tuple[str, str]] = {
     ast.ClassDef: ("name", "class"),
@@ -23,7 +21,7 @@ KINDS: Mapping[type[ast.AST], tuple[str, str]] = {
 def definitions(path: Path) -> Mapping[str, list[str]]:
     """The names of each "class", "function" and "variable" of a file, arguments and aliases among them."""
     found = defaultdict[str, list[str]](list)
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(ast.parse(path.read_bytes())):
         of_node, kind = KINDS.get(type(node), ("", ""))
         if kind and (type(node) is not ast.Name or isinstance(node.ctx, ast.Store)):  # type: ignore[union-attr]
             found[kind].append(getattr(node, of_node) or "")

@@ -32,7 +32,7 @@ class Hub(ThreadingHTTPServer):
 def hub() -> Iterator[Hub]:
     """Within this context the server runs."""
     with Hub() as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 

@@ -1,9 +1,7 @@
 """The viewer's page: served on this machine, and looked at in Chromium."""
 
-import json
 import time
 from contextlib import AbstractContextManager
-from typing import Any
 from urllib.parse import urlencode
 
 from selenium.webdriver import Chrome
@@ -13,6 +11,7 @@ from headscope import models, read
 from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
+from support.browsing import open_page
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.served import served_app
@@ -40,15 +39,16 @@ def served(session: ViewSession) -> AbstractContextManager[str]:
 def opened(
     browser: Chrome, address: str, state: dict[str, str] | None = None, *, width: int = 1280, scheme: str = "light"
 ) -> None:
-    """Open a state of the page in a window of a width; earlier logs are dropped."""
-    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
-    browser.get("about:blank")
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.get(f"{address}#{urlencode(state or {})}")
+    """Open a state of the page in a window of a width; earlier lines of the console are dropped."""
+    open_page(browser, f"{address}#{urlencode(state or {})}", width, height=800, scheme=scheme)
+    settled(browser)
+
+
+def followed(browser: Chrome, state: dict[str, str] | str) -> None:
+    """Follow a link to another state in the page that is open."""
+    link = "const [to, done] = arguments; addEventListener('hashchange', () => setTimeout(done), {once: true});"
+    fragment = state if isinstance(state, str) else urlencode(state)
+    browser.execute_async_script(f"{link} location.hash = to", fragment)
     settled(browser)
 
 
@@ -69,13 +69,3 @@ def picture(browser: Chrome) -> str:
     """The picture of the chosen head as bytes in base64."""
     settled(browser)
     return str(browser.execute_script("return document.querySelector('.view-place canvas').toDataURL()"))
-
-
-def requests_of(browser: Chrome) -> list[str]:
-    """The addresses that the page asked for."""
-    messages: list[dict[str, Any]] = [
-        json.loads(entry["message"])["message"] for entry in browser.get_log("performance")
-    ]
-    return [
-        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
-    ]

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 import headscope
 from headscope import HeadscopeError
 from headscope.storage.hashes import FILE
-from headscope.training.kept_steps import KeptSteps, StepKeeper
+from headscope.training.steps import KeptSteps, StepKeeper
 from support.tiny import tiny_bert, tiny_tokenizer
 
 

@@ -14,9 +14,8 @@ from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, run_environment
 from headscope.training.head_numbers import HeadNumbers
-from headscope.training.lora import merged
 from headscope.training.perturbed import RADIUS, PerturbedSet, climbed, length
-from headscope.training.ways import begin, way_names
+from headscope.training.ways import begin, merged, way_names
 from support.small_tasks import birds, tiny_folder
 from support.tiers import in_turn
 
@@ -73,7 +72,7 @@ def test_ways_train_few_or_all_weights(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["adapters", "lora"])
 def test_small_updates_begin_with_the_outputs_of_the_model(way: str, folder: Path, tmp_path: Path) -> None:
     plain, start = started(folder, tmp_path / "plain", "finetuned"), started(folder, tmp_path / way, way)
-    inputs = TableRow(TASK, 32, plain.model).dev[0]
+    inputs = TableRow(TASK, 32, plain.model).dev.inputs
     for network in (plain.network, start.network):
         network.eval()
     np.testing.assert_allclose(logits(start.model, inputs), logits(plain.model, inputs), atol=1e-6)
@@ -86,7 +85,7 @@ def test_kept_lora_is_an_ordinary_model_with_the_same_outputs(folder: Path, tmp_
             if "lora_B" in name:
                 weight.normal_()
     start.network.eval()
-    inputs = TableRow(TASK, 32, start.model).dev[0]
+    inputs = TableRow(TASK, 32, start.model).dev.inputs
     plain = replace(start, network=merged(start.network).eval())
     np.testing.assert_allclose(logits(plain.model, inputs), logits(start.model, inputs), atol=1e-5)
     expected = {name for name, _ in started(folder, tmp_path / "plain", "finetuned").network.named_parameters()}
@@ -97,7 +96,7 @@ def test_a_mix_of_the_last_layer_alone_is_the_plain_model(folder: Path, tmp_path
     plain, start = started(folder, tmp_path / "plain", "finetuned"), started(folder, tmp_path / "mix", "mix")
     with torch.no_grad():
         start.network.layer_mix.weight.copy_(torch.tensor([-50.0, 50.0]))  # type: ignore[union-attr, operator]
-    inputs = TableRow(TASK, 32, plain.model).dev[0]
+    inputs = TableRow(TASK, 32, plain.model).dev.inputs
     for network in (plain.network, start.network):
         network.eval()
     np.testing.assert_allclose(logits(start.model, inputs), logits(plain.model, inputs), atol=1e-6)
@@ -107,9 +106,9 @@ def test_reading_attention_leaves_no_layers_to_the_next_pass_of_a_mix(folder: Pa
     start = started(folder, tmp_path, "mix")
     start.network.eval()
     row = TableRow(TASK, 32, start.model)
-    before = logits(start.model, row.dev[0])
+    before = logits(start.model, row.dev.inputs)
     numbers = HeadNumbers(start.model, TASK, row.examples, Settings(batch_tokens=16), 4)
-    np.testing.assert_array_equal(logits(start.model, row.dev[0]), before)
+    np.testing.assert_array_equal(logits(start.model, row.dev.inputs), before)
     np.testing.assert_allclose(numbers.measured()["similarity"], 1, atol=1e-5)
 
 

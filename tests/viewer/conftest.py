@@ -4,13 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
+from headscope.viewer.session import ViewSession
 from support.viewer_page import served, session_of
 
 
 @pytest.fixture(scope="package")
-def address() -> Iterator[str]:
+def served_session() -> ViewSession:
+    """What the page at `address` is about: one tiny model."""
+    return session_of()
+
+
+@pytest.fixture(scope="package")
+def address(served_session: ViewSession) -> Iterator[str]:
     """The address of a page about one tiny model."""
-    with served(session_of()) as page:
+    with served(served_session) as page:
         yield page
 
 

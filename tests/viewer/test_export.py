@@ -1,6 +1,5 @@
 """A view as a file: an offline page, or a picture."""
 
-import json
 import re
 from base64 import b64decode
 from pathlib import Path
@@ -16,13 +15,13 @@ from starlette.testclient import TestClient
 from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
-from headscope.viewer.embedded import embedded
-from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script
+from headscope.viewer.export import NO_CHARACTER, embedded, export_file, exported, glyph_notice, script
 from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import FIELDS, VIEWS, ViewState, fragment, parse_state
 from headscope.viewer.widget import result_session
+from support.browsing import requests_of
 from support.tiny import byte_tokenizer, tiny_bert, tiny_tokenizer
 
 EVIL = "The <img src=x onerror=document.title=1> cat </script><script>document.title=2</script> slept."
@@ -50,16 +49,14 @@ def ready(browser: Chrome) -> None:
 def faults(browser: Chrome) -> list[str]:
     """Errors of the console, and requests that leave the file."""
     lines = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    return [*lines, *(url for url in asked if not url.startswith(("file:", "data:", "blob:")))]
+    return [*lines, *(url for url in requests_of(browser) if not url.startswith(("file:", "data:", "blob:")))]
 
 
 def test_page_is_whole_offline_and_restores_its_state(
     session: ViewSession, text: str, browser: Chrome, tmp_path: Path
 ) -> None:
     page = export_file(session, text, tmp_path / "view.html", STATE)
-    faults(browser)
+    browser.get_log("browser")
     browser.get(page.as_uri())
     ready(browser)
     assert browser.find_element(By.CSS_SELECTOR, ".pane h2").text.startswith("Head 2-3")

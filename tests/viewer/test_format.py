@@ -11,7 +11,7 @@ from headscope import models
 from headscope.viewer.session import ViewSession
 from headscope.viewer.tiles import TILE, pack, quantised, unpack
 from support.tiny import tiny_bert, tiny_tokenizer
-from support.viewer_page import FIRST, SECOND, opened, served, session_of, settled
+from support.viewer_page import FIRST, SECOND, followed, opened, served, settled
 
 EVIL = "<img src=x onerror=document.title='ran'>"
 DECODE = """const [texts, done] = arguments;
@@ -40,7 +40,9 @@ def evil_address() -> Iterator[str]:
         yield page
 
 
-def test_javascript_reads_the_tiles_that_python_packs(browser: Chrome, address: str) -> None:
+def test_javascript_reads_the_tiles_that_python_packs_and_refuses_one_of_another_length(
+    browser: Chrome, address: str
+) -> None:
     opened(browser, address, {"t": FIRST})
     random = np.random.default_rng(0)
     shapes = [(1, 1), (1, TILE), (TILE, 1), (3, 7), (64, 65)]
@@ -51,37 +53,33 @@ def test_javascript_reads_the_tiles_that_python_packs(browser: Chrome, address: 
         assert (height, width) == tile.levels.shape
         np.testing.assert_array_equal(np.float32(maxima), tile.maximum)
         np.testing.assert_array_equal(levels, tile.levels.ravel())
-
-
-def test_a_tile_of_another_length_is_refused(browser: Chrome, address: str) -> None:
-    opened(browser, address, {"t": FIRST})
     script = """const done = arguments[0]; import('/static/binary.js').then(({ decodeTile }) => {
         try { decodeTile(new ArrayBuffer(9)); done('read'); } catch (error) { done(error.message); } });"""
     assert browser.execute_async_script(script) == "a tile of another length than its size"
 
 
-def test_values_in_the_page_are_the_attention(browser: Chrome) -> None:
-    session = session_of()
-    text = session.text(FIRST, SECOND)
-    with served(session) as page:
-        opened(browser, page, {"t": FIRST, "t2": SECOND})
-        values, maxima, side = browser.execute_async_script(VALUES, text["id"])
-    tile = unpack(session.tile(text["id"], 2, 3, 0, 0, 0))
+def test_values_in_the_page_are_the_attention(browser: Chrome, address: str, served_session: ViewSession) -> None:
+    text = served_session.text(FIRST, SECOND)
+    opened(browser, address, {"t": FIRST, "t2": SECOND})
+    values, maxima, side = browser.execute_async_script(VALUES, text["id"])
+    tile = unpack(served_session.tile(text["id"], 2, 3, 0, 0, 0))
     np.testing.assert_allclose(values, tile.attention.ravel(), atol=1e-6)
     assert side == len(text["tokens"])
     assert maxima[1 * 4 + 2] == pytest.approx(float(tile.maximum.max()), abs=1e-6)
 
 
-@pytest.mark.parametrize("view", ["lines", "map", "card", "compare", "try", "examples"])
-def test_markup_in_a_token_stays_text(browser: Chrome, evil_address: str, view: str) -> None:
-    opened(browser, evil_address, {"t": f"The cat {EVIL} slept", "v": view, "h": "1-1", "p": "q3k3"})
-    browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    settled(browser)
-    assert browser.execute_script("return document.images.length") == 0
-    assert browser.title == "headscope view"
-    assert EVIL in browser.find_element("css selector", ".grid-section h2").text
-    if view in ("lines", "map"):
-        assert EVIL in browser.find_element("css selector", f".{view}-view .readout").text
-        names = "return [...document.querySelectorAll('.facts tbody th')].map((each) => each.textContent)"
-        assert EVIL in browser.execute_script(names)
+def test_markup_in_a_token_stays_text_in_every_view(browser: Chrome, evil_address: str) -> None:
+    state = {"t": f"The cat {EVIL} slept", "h": "1-1", "p": "q3k3"}
+    opened(browser, evil_address, state)
+    for view in ("map", "card", "compare", "try", "examples", "lines"):
+        followed(browser, state | {"v": view})
+        browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        settled(browser)
+        assert browser.execute_script("return document.images.length") == 0, view
+        assert browser.title == "headscope view"
+        assert EVIL in browser.find_element("css selector", ".grid-section h2").text
+        if view in ("lines", "map"):
+            assert EVIL in browser.find_element("css selector", f".{view}-view .readout").text
+            names = "return [...document.querySelectorAll('.facts tbody th')].map((each) => each.textContent)"
+            assert EVIL in browser.execute_script(names)
     assert browser.get_log("browser") == []

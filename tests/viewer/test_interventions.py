@@ -14,7 +14,8 @@ from headscope.models.heads import parse
 from headscope.viewer.interventions import Interventions
 from headscope.viewer.nearest_sentences import first_inputs
 from headscope.viewer.text_tokens import text_tokens
-from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
+from support.tiny_families import tiny_config
 
 SENTENCES = ["The old cat sat.", "A dog ran by the river.", "He said that she walked.", "It was a small town."]
 
@@ -119,3 +120,11 @@ def test_mean_without_a_corpus_is_refused() -> None:
     subject = Interventions(models.wrap(tiny_bert(), tiny_tokenizer()))
     with pytest.raises(HeadscopeError, match="--corpus"):
         subject.predictions(encoded(subject, "The cat sat."))
+
+
+def test_heads_that_share_keys_and_windows_are_described() -> None:
+    sizes = {"num_attention_heads": 4, "num_key_value_heads": 2, "sliding_window": 8}
+    network = tiny_network(tiny_config("mistral", vocab_size=len(tiny_vocabulary()), **sizes))
+    described = Interventions(models.wrap(network, tiny_tokenizer()), None).description
+    assert (described["query_groups"], described["windows"]) == ([2, 2], [7, 7])
+    assert "query_groups" not in interventions().description

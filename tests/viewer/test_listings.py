@@ -13,8 +13,7 @@ from headscope.figures.words import dependency_trees
 from headscope.report.layers_page import NUMBERS, LayerPart, layer_parts
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.viewer.embedded import embedded
-from headscope.viewer.export import exported
+from headscope.viewer.export import embedded, exported
 from headscope.viewer.session import Missing, ViewSession
 from headscope.viewer.view_state import ViewState, parse_state
 from support.viewer_page import opened, served, session_of, settled

@@ -5,14 +5,13 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.viewer.session import ViewSession
-from support.viewer_page import FIRST, opened, picture, served, session_of, settled
+from support.viewer_page import FIRST, followed, opened, picture, settled
 
 MOUNT = """const [data, states, done] = arguments;
     document.body.replaceChildren(...states.map(() => document.createElement('div')));
@@ -39,59 +38,50 @@ def embedded(session: ViewSession) -> dict[str, Any]:
     return {"json": described, "bytes": {path: base64.b64encode(tile).decode() for path, tile in content.items()}}
 
 
-def test_two_viewers_in_one_page_have_states_of_their_own(browser: Chrome) -> None:
-    session = session_of()
-    with served(session) as page:
-        opened(browser, page)
-        assert browser.execute_async_script(MOUNT, embedded(session), ["h=1-1", "h=3-2&v=map"])
-        settled(browser)
-        first, second = browser.execute_script(DRAWN)
-        assert first != second
-        assert browser.execute_script("return document.body.querySelectorAll('[id]').length") == 0
-        assert browser.find_elements("css selector", ".text-form, [data-value=try], [data-value=examples]") == []
-        browser.execute_script("views[0].setState('h=2-2')")
-        settled(browser)
-        after = browser.execute_script(DRAWN)
-        assert after[0] != first and after[1] == second
-        assert browser.execute_script("return views.map((view) => view.state())") == ["h=2-2", "v=map&h=3-2"]
-        assert browser.execute_script("views[0](); return document.body.firstChild.childElementCount") == 0
-        assert browser.get_log("browser") == []
-
-
-def test_what_is_not_in_the_page_is_said_in_one_line(browser: Chrome) -> None:
-    session = session_of()
-    with served(session) as page:
-        opened(browser, page)
-        browser.execute_async_script(MOUNT, embedded(session), ["v=card&h=1-1", "w=words&h=1-1"])
-        settled(browser)
-        said = "this is not kept in the page; headscope view shows it"
-        assert browser.find_element("css selector", ".card-body").text == said
-        assert browser.find_element("css selector", ".error:not([hidden])").text == said
-
-
-@pytest.mark.parametrize(("view", "vector"), [("lines", "path"), ("map", "image"), ("heads", "image")])
-def test_pictures_are_saved_as_svg_and_png(
-    browser: Chrome, address: str, tmp_path: Path, view: str, vector: str
+def test_two_viewers_in_one_page_have_states_of_their_own(
+    browser: Chrome, address: str, served_session: ViewSession
 ) -> None:
-    shown = "lines" if view == "heads" else view
-    opened(browser, address, {"t": f"{FIRST} <b> & co", "h": "2-3", "v": shown}, scheme="dark")
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    Select(browser.find_element("css selector", ".exports select")).select_by_value(view)
-    for button in browser.find_elements("css selector", ".exports button")[:2]:
-        button.click()
-    svg, png = tmp_path / f"{view}.svg", tmp_path / f"{view}.png"
-    WebDriverWait(browser, 10).until(lambda _: svg.exists() and png.exists() and png.stat().st_size)
-    root = ElementTree.fromstring(svg.read_text(encoding="utf-8"))
-    assert len(list(root.iter(f"{{http://www.w3.org/2000/svg}}{vector}"))) >= 1
-    words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert ("<" in words and "&" in words) if view != "heads" else "previous" in words
-    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    opened(browser, address)
+    data = embedded(served_session)
+    assert browser.execute_async_script(MOUNT, data, ["h=1-1", "h=3-2&v=map"])
+    settled(browser)
+    first, second = browser.execute_script(DRAWN)
+    assert first != second
+    assert browser.execute_script("return document.body.querySelectorAll('[id]').length") == 0
+    assert browser.find_elements("css selector", ".text-form, [data-value=try], [data-value=examples]") == []
+    browser.execute_script("views[0].setState('h=2-2')")
+    settled(browser)
+    after = browser.execute_script(DRAWN)
+    assert after[0] != first and after[1] == second
+    assert browser.execute_script("return views.map((view) => view.state())") == ["h=2-2", "v=map&h=3-2"]
+    assert browser.execute_script("views[0](); return document.body.firstChild.childElementCount") == 0
     assert browser.get_log("browser") == []
+    browser.execute_async_script(MOUNT, data, ["v=card&h=1-1", "w=words&h=1-1"])
+    settled(browser)
+    said = "this is not kept in the page; headscope view shows it"
+    assert browser.find_element("css selector", ".card-body").text == said
+    assert browser.find_element("css selector", ".error:not([hidden])").text == said
 
 
-def test_the_pdf_button_saves_the_picture_on_show(browser: Chrome, address: str, tmp_path: Path) -> None:
-    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "map"})
+def test_pictures_are_saved_as_svg_png_and_pdf(browser: Chrome, address: str, tmp_path: Path) -> None:
+    state = {"t": f"{FIRST} <b> & co", "h": "2-3", "v": "lines"}
+    opened(browser, address, state, scheme="dark")
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    for view, vector in (("lines", "path"), ("heads", "image"), ("map", "image")):
+        if view == "map":
+            followed(browser, state | {"v": view})
+        Select(browser.find_element("css selector", ".exports select")).select_by_value(view)
+        for button in browser.find_elements("css selector", ".exports button")[:2]:
+            button.click()
+        svg, png = tmp_path / f"{view}.svg", tmp_path / f"{view}.png"
+        WebDriverWait(browser, 10).until(
+            lambda _, svg=svg, png=png: svg.exists() and png.exists() and png.stat().st_size
+        )
+        root = ElementTree.fromstring(svg.read_text(encoding="utf-8"))
+        assert len(list(root.iter(f"{{http://www.w3.org/2000/svg}}{vector}"))) >= 1
+        words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert ("<" in words and "&" in words) if view != "heads" else "previous" in words
+        assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     browser.find_element("xpath", "//button[.='PDF']").click()
     pdf = tmp_path / "headscope.pdf"
     WebDriverWait(browser, 30).until(lambda _: pdf.exists() and pdf.stat().st_size)

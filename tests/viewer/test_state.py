@@ -7,7 +7,18 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
-from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, served, session_of, settled, state
+from support.browsing import requests_of
+from support.viewer_page import (
+    FIRST,
+    SECOND,
+    followed,
+    opened,
+    picture,
+    served,
+    session_of,
+    settled,
+    state,
+)
 
 LONG = " ".join(f"cat {'abcdefghijklmnopqrstuvwxyz'[at % 26]}" for at in range(350))
 STRANGE = [
@@ -40,7 +51,7 @@ def test_a_link_restores_the_picture(browser: Chrome, address: str, given: dict[
     first, link = picture(browser), browser.current_url
     fragment = state(browser)
     assert all(f"{name}={value.replace(' ', '+')}" in fragment for name, value in given.items())
-    opened(browser, address, {"t": "Other text", "h": "1-2"})
+    followed(browser, {"t": "Other text", "h": "1-2"})
     assert picture(browser) != first
     browser.get("about:blank")
     browser.get(link)
@@ -66,28 +77,27 @@ def test_tiles_are_asked_for_when_they_are_looked_at(browser: Chrome, long_addre
     assert tiles == ["1/1/0/0/0?model=0"]
     browser.execute_script("document.querySelector('.scroll-canvas').scrollTo(6000, 0)")
     settled(browser)
-    later = [request for request in requests_of(browser) if "/api/tile/" in request]
+    later = [request for request in requests_of(browser) if "/api/tile/" in request][1:]
     assert 1 <= len(later) <= 2 and all("/1/1/0/0/" in request for request in later)
 
 
 def test_a_link_that_is_opened_in_the_page_is_followed(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST, "h": "1-1"})
-    browser.execute_script("location.hash = '#t=A+dog&h=3-3&v=map'")
-    settled(browser)
-    WebDriverWait(browser, 5).until(
-        lambda window: window.find_element("css selector", ".pane h2").text[:8] == "Head 3-3"
-    )
+    followed(browser, "t=A+dog&h=3-3&v=map")
+    assert browser.find_element("css selector", ".pane h2").text[:8] == "Head 3-3"
     assert browser.find_element("css selector", "[aria-selected=true][role=tab]").text == "Heat map"
 
 
-@pytest.mark.parametrize("fragment", STRANGE)
-def test_no_fragment_breaks_the_page(browser: Chrome, address: str, fragment: str) -> None:
+def test_no_fragment_breaks_the_page(browser: Chrome, address: str) -> None:
     opened(browser, address)
+    for fragment in STRANGE[1:]:
+        followed(browser, fragment)
+        assert browser.find_elements("css selector", ".error:not([hidden])") == [], fragment
+        assert browser.get_log("browser") == [], fragment
     browser.get("about:blank")
-    browser.get(f"{address}#{fragment}")
+    browser.get(f"{address}#{STRANGE[1]}")
     settled(browser)
-    assert browser.find_elements("css selector", ".error:not([hidden])") == []
-    assert browser.get_log("browser") == []
+    assert browser.find_elements("css selector", ".error:not([hidden])") == [] == browser.get_log("browser")
 
 
 def test_a_state_that_is_written_is_read_again(browser: Chrome, address: str) -> None:

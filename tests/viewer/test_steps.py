@@ -12,7 +12,7 @@ from transformers import BertForSequenceClassification
 
 import headscope
 from headscope import models, read
-from headscope.training.kept_steps import KeptSteps, StepKeeper
+from headscope.training.steps import KeptSteps, StepKeeper
 from headscope.viewer.export import offline_page
 from headscope.viewer.loading import steps_of
 from headscope.viewer.session import ViewSession

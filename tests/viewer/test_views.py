@@ -1,9 +1,7 @@
 """Every view of the page in a browser: opened, clicked, typed into, read as text, without a word of the console."""
 
 from itertools import groupby
-from urllib.parse import urlsplit
 
-import pytest
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
@@ -14,9 +12,7 @@ from headscope.viewer.session import ViewSession
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_tokenizer
-from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, served, session_of, settled, state
-
-VIEWS = ["lines", "map", "card", "try", "examples"]
+from support.viewer_page import FIRST, SECOND, followed, opened, picture, served, session_of, settled, state
 
 
 def find(browser: Chrome, selector: str):
@@ -27,17 +23,7 @@ def cell(browser: Chrome, head: str):
     return find(browser, f"[data-head='{head}']")
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_opens_without_a_word_and_without_another_site(browser: Chrome, address: str, view: str) -> None:
-    opened(browser, address, {"t": FIRST, "v": view, "h": "2-3"})
-    assert find(browser, "[role=tab][aria-selected=true]").get_attribute("data-value") == view
-    assert find(browser, ".pane h2").text.startswith("Head 2-3")
-    assert len(find(browser, ".pane .explain").text) > 30
-    assert browser.get_log("browser") == []
-    assert {urlsplit(request).netloc for request in requests_of(browser)} <= {urlsplit(address).netloc}
-
-
-def test_the_grid_has_all_heads_with_pictures_of_their_maps(browser: Chrome, address: str) -> None:
+def test_the_grid_has_all_heads_and_its_legend_shows_those_of_one_kind(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST})
     cells = browser.find_elements("css selector", "[role=gridcell]")
     assert [element.get_attribute("data-head") for element in cells] == [
@@ -49,6 +35,13 @@ def test_the_grid_has_all_heads_with_pictures_of_their_maps(browser: Chrome, add
     assert len(set(pictures)) == 12
     assert "previous" in cell(browser, "2-3").accessible_name
     assert "strongest attention 0." in cell(browser, "2-3").accessible_name
+    kind = find(browser, ".kind")
+    name = kind.text.split()[0]
+    kind.click()
+    bright = browser.find_elements("css selector", ".grid-cell:not(.dim)")
+    assert {element.get_attribute("data-word") for element in bright} == {name}
+    find(browser, ".kind").click()
+    assert browser.find_elements("css selector", ".grid-cell.dim") == []
 
 
 def test_a_click_chooses_a_head_and_with_control_several(browser: Chrome, address: str) -> None:
@@ -84,19 +77,6 @@ def test_heads_are_sorted_and_framed_by_a_number(browser: Chrome, address: str) 
     assert len(kinds) == len(set(kinds)) > 1 and "o=kind" in state(browser)
 
 
-def test_the_legend_shows_heads_of_one_kind(browser: Chrome, address: str) -> None:
-    opened(browser, address, {"t": FIRST})
-    kind = find(browser, ".kind")
-    name = kind.text.split()[0]
-    kind.click()
-    bright = [
-        element.get_attribute("data-word") for element in browser.find_elements("css selector", ".grid-cell:not(.dim)")
-    ]
-    assert set(bright) == {name}
-    find(browser, ".kind").click()
-    assert browser.find_elements("css selector", ".grid-cell.dim") == []
-
-
 def test_lines_are_read_and_pinned_by_the_pointer(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST, "h": "2-3"})
     canvas = find(browser, ".lines-view .scroll-canvas")
@@ -112,11 +92,17 @@ def test_lines_are_read_and_pinned_by_the_pointer(browser: Chrome, address: str)
     assert find(browser, ".lines-view .readout").text.startswith("“the” attends to “")
 
 
-def test_the_heat_map_reads_cell_row_and_column(browser: Chrome, address: str) -> None:
+def test_the_heat_map_reads_cell_row_and_column_and_the_card_the_numbers_of_the_results(
+    browser: Chrome, address: str
+) -> None:
     opened(browser, address, {"t": FIRST, "h": "2-3", "v": "map", "p": "q2k1"})
     said = find(browser, ".map-view .readout").text
     assert said.startswith("“cat” → “old”: 0.") or said.startswith("“old” → “the”: 0.")
     assert "Row: attends most to “" in said and "Column: looked at most by “" in said
+    followed(browser, {"t": FIRST, "h": "2-3", "v": "card"})
+    card = find(browser, ".card-body")
+    assert "previous token 0.88" in card.text
+    assert browser.execute_script("return arguments[0].querySelectorAll('[style], [id], script').length", card) == 0
 
 
 def test_a_text_is_typed_and_another_is_picked_from_the_corpus(browser: Chrome, address: str) -> None:
@@ -140,27 +126,14 @@ def test_words_special_tokens_and_the_second_sentence_change_the_rows(browser: C
     tokens = rows(browser)
     assert tokens[0] == "[CLS]" and "##l" in tokens
     Select(find(browser, "[data-field=unit]")).select_by_value("words")
-    assert rows(browser) == [
-        "[CLS]",
-        "The",
-        "old",
-        "cat",
-        "slept",
-        ".",
-        "[SEP]",
-        "It",
-        "was",
-        "not",
-        "small",
-        ".",
-        "[SEP]",
-    ]
+    first, second = ["The", "old", "cat", "slept", "."], ["It", "was", "not", "small", "."]
+    assert rows(browser) == ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
     find(browser, "[data-field=special]").click()
-    assert rows(browser) == ["The", "old", "cat", "slept", ".", "It", "was", "not", "small", "."]
+    assert rows(browser) == [*first, *second]
     find(browser, "[data-field=across]").click()
-    assert rows(browser) == ["The", "old", "cat", "slept", "."]
+    assert rows(browser) == first
     keys = browser.execute_script("return [...document.querySelectorAll('.facts td')].map((cell) => cell.textContent)")
-    assert all(key.split()[0] in ("It", "was", "not", "small", ".") for text in keys for key in text.split(", "))
+    assert all(key.split()[0] in second for text in keys for key in text.split(", "))
 
 
 def rows(browser: Chrome) -> list[str]:
@@ -171,13 +144,6 @@ def rows(browser: Chrome) -> list[str]:
     return browser.execute_script(
         "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.textContent)"
     )
-
-
-def test_the_card_says_the_numbers_of_the_results(browser: Chrome, address: str) -> None:
-    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "card"})
-    card = find(browser, ".card-body")
-    assert "previous token 0.88" in card.text
-    assert browser.execute_script("return arguments[0].querySelectorAll('[style], [id], script').length", card) == 0
 
 
 def test_each_model_has_cards_and_kinds_of_its_own(browser: Chrome) -> None:
@@ -260,15 +226,14 @@ def test_tokens_are_readable_and_a_tooltip_has_their_own_form(browser: Chrome) -
         assert browser.get_log("browser") == []
 
 
-def test_an_unknown_token_is_named_so_and_its_characters_are_on_hover(browser: Chrome, address: str) -> None:
+def test_an_unknown_token_is_named_so_with_its_characters_and_the_page_says_what_its_pdf_lacks(
+    browser: Chrome, address: str
+) -> None:
     opened(browser, address, {"t": "The 鬱 sat.", "h": "1-2"})
     assert rows(browser)[2] == "[UNK]"
     titles = "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.title)"
     assert [title for title in browser.execute_script(titles) if title] == ["鬱"]
-
-
-def test_the_page_says_what_its_pdf_lacks(browser: Chrome, address: str) -> None:
-    opened(browser, address, {"t": "The \u0378 sat.", "h": "1-2", "w": "words"})
+    followed(browser, {"t": "The \u0378 sat.", "h": "1-2", "w": "words"})
     browser.find_element("xpath", "//button[.='PDF']").click()
     WebDriverWait(browser, 20).until(lambda window: find(browser, "[role=alert]").is_displayed())
     assert find(browser, "[role=alert]").text.startswith("no font of this machine has the characters \u0378: ")

@@ -16,10 +16,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import attending, fused, nothing
+from headscope.capture.interventions import Contexts, Replacement
 from headscope.capture.last_layer_rows import LastLayerRows, at, weight
 from headscope.capture.layer_stack import Call, Stack, States, instead
 from headscope.capture.projections import Projections
-from headscope.capture.replacements import Contexts, Replacement
+from headscope.outputs.words.few_tokens import logits_together
 
 # Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
 CHUNK = 2048
@@ -67,7 +68,7 @@ class Rerun:
         * `chosen`: the heads of `layer` (from 0) that each variant disables.
         * `above`: heads of higher layers that all of them disable.
         """
-        together = max(1, CHUNK // self.inputs["input_ids"].numel())
+        together = max(1, min(CHUNK, logits_together(self.stack.network)) // self.inputs["input_ids"].numel())
         outputs, end = self._outputs(layer), len(self.stack.layers) - (self.rows is not None)
         for first in range(0, len(chosen), together):
             part = chosen[first : first + together]

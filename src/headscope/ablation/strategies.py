@@ -12,11 +12,10 @@ from torch import Tensor
 
 from headscope.ablation.partial_rerun import Rerun
 from headscope.capture.attention_switch import fast, switchable
-from headscope.capture.interventions import Mode
+from headscope.capture.interventions import Mode, Replacement
 from headscope.capture.last_layer_rows import weight
 from headscope.capture.layer_stack import Stack, instead, stack
 from headscope.capture.projections import Projections, at_contexts
-from headscope.capture.replacements import Replacement
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model

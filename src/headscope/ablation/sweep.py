@@ -27,14 +27,14 @@ from headscope.ablation.strategies import (
     head_means,
 )
 from headscope.ablation.swept_parts import SweptParts
-from headscope.capture.first_exact import first_exact
-from headscope.capture.interventions import Mode
+from headscope.capture.attention_switch import first_exact
+from headscope.capture.interventions import Mode, replacements
 from headscope.capture.layer_stack import stack
-from headscope.capture.replacements import replacements
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.heads import existing, name
+from headscope.outputs.words.few_tokens import logits_together, within_memory
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 
@@ -47,7 +47,8 @@ SKIPPED: tuple[Skipped, ...] = ("attention", "layer")
 class Sweep:
     """A model's outputs for each example, in the order of the corpus, for `tasks.score`.
 
-    * `plain`: with all heads; `heads`: without one, NaN where there is no such head; `layers`: without all of a layer.
+    * `plain`: with all heads; `heads`: without one, NaN where there is no such head; `layers`: without all of a layer;
+      None where sets alone were asked for.
     * `sets`: without each of the sets, in their order.
     * `alone`: with the head as the only one of its layer; `skipped`: without the attention of each layer, and without
       the layer; None where they were not asked for.
@@ -55,8 +56,8 @@ class Sweep:
     """
 
     plain: Float[np.ndarray, "example output"]
-    heads: Float[np.ndarray, "layer head example output"]
-    layers: Float[np.ndarray, "layer example output"]
+    heads: Float[np.ndarray, "layer head example output"] | None
+    layers: Float[np.ndarray, "layer example output"] | None
     sets: Float[np.ndarray, "set example output"]
     strategy: str
     alone: Float[np.ndarray, "layer head example output"] | None = None
@@ -65,8 +66,9 @@ class Sweep:
     def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> "Sweep":
         """Change the outputs of all variants, from [..., example, output] to [..., other example, other output]."""
         sets = change(self.sets) if len(self.sets) else self.sets
-        more = [None if outputs is None else change(outputs) for outputs in (self.alone, self.skipped)]
-        return Sweep(change(self.plain), change(self.heads), change(self.layers), sets, self.strategy, *more)
+        others = (self.heads, self.layers, self.alone, self.skipped)
+        heads, layers, *more = (None if outputs is None else change(outputs) for outputs in others)
+        return Sweep(change(self.plain), heads, layers, sets, self.strategy, *more)
 
 
 def sweep(
@@ -75,12 +77,14 @@ def sweep(
     *,
     mode: Mode = "uniform",
     sets: Sequence[Heads] = (),
+    single: bool = True,
     alone: bool = False,
     skipped: bool = False,
 ) -> Sweep:
     """Disable each head, each layer and each set.
 
     * `mode`: see `Model.changed`; the means of "mean" are those over the inputs.
+    * `single`: each head and each layer; else the sets alone.
     * `alone`: also all heads of a layer but one; `skipped`: also skip the attention of each layer, and the layer.
 
     The journal of the settings keeps what is done; after Ctrl-C there is no result.
@@ -89,6 +93,7 @@ def sweep(
     skipped that are not called one after the other.
     """
     model, heads = task_inputs.model, task_inputs.model.capture.heads
+    settings = within_memory(settings, task_inputs)
 
     @cache
     def strategy() -> Strategy:
@@ -96,25 +101,24 @@ def sweep(
         return fastest_exact(task_inputs, mode, means)
 
     layers = range(len(heads))
-    groups = [[_layer(layer, heads) for layer in layers], [_set(chosen, heads) for chosen in sets]]
+    groups = [[_layer(layer, heads) for layer in layers] if single else [], [_set(chosen, heads) for chosen in sets]]
     groups.append([_alone(layer, heads) for layer in layers if heads[layer]] if alone else [])
     groups.append([_skipped(layer, part, heads) for part in SKIPPED for layer in layers] if skipped else [])
     readers = [SweptParts(task_inputs, group, mode, strategy, settings) if group else None for group in groups]
     settings.on_total(len(task_inputs.inputs) * sum(reader.passes for reader in readers if reader))
     settings = replace(settings, keep_interrupted=False)
     parts = [read_parts(reader, reader.fold, settings)[0].state if reader else [] for reader in readers]
-    (plain, *by_layer), *others = (
-        reader.in_order(outputs) if reader else [] for reader, outputs in zip(readers, parts, strict=True)
-    )
-    set_outputs, alone_outputs, skipped_outputs = (outputs[1:] for outputs in others)
+    read = [reader.in_order(outputs) if reader else [] for reader, outputs in zip(readers, parts, strict=True)]
+    by_layer, set_outputs, alone_outputs, skipped_outputs = (outputs[1:] for outputs in read)
+    plain = next(filter(None, read))[0][0]
     return Sweep(
-        plain[0],
-        _by_head([outputs[:-1] for outputs in by_layer], heads),
-        np.stack([outputs[-1] for outputs in by_layer]),
+        plain,
+        _by_head([outputs[:-1] for outputs in by_layer], heads) if single else None,
+        np.stack([outputs[-1] for outputs in by_layer]) if single else None,
         np.array([outputs[0] for outputs in set_outputs]),
-        parts[0][0].strategy,
+        next(filter(None, parts))[0].strategy,
         _by_head(alone_outputs, heads) if alone else None,
-        np.concatenate(skipped_outputs).reshape(len(SKIPPED), len(heads), *plain.shape[1:]) if skipped else None,
+        np.concatenate(skipped_outputs).reshape(len(SKIPPED), len(heads), *plain.shape) if skipped else None,
     )
 
 
@@ -161,7 +165,7 @@ def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> 
     If there is none, full passes, whose name then gives the reason.
     """
     model, full = task_inputs.model, FullPasses(task_inputs.model, mode, means)
-    batch = task_inputs.batch(_few(task_inputs.inputs))
+    batch = task_inputs.batch(_few(task_inputs.inputs, logits_together(model.network)))
 
     def trial(strategy: Strategy) -> Tensor:
         return torch.from_numpy(_trial(strategy, batch, model.capture.heads))
@@ -172,10 +176,13 @@ def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> 
     return replace(full, name=f"{full.name}: {why}") if strategy is full else strategy
 
 
-def _few(inputs: Sequence[Encoded]) -> list[Encoded]:
-    """A shortest input, one of median length, and a longest one, each once."""
+def _few(inputs: Sequence[Encoded], most: int) -> list[Encoded]:
+    """A shortest input, one of median length, and a longest one, each once; fewer if `most` tokens do not hold them."""
     ordered = sorted(inputs, key=len)
-    return list({encoded.index: encoded for encoded in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
+    few = list({encoded.index: encoded for encoded in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
+    while len(few) > 1 and len(few) * len(few[-1]) > most:
+        few.pop()
+    return few
 
 
 def _partial_reruns(model: Model, mode: Mode, means: Means) -> list[Callable[[], Strategy]]:

@@ -11,8 +11,7 @@ from jaxtyping import Float
 
 from headscope.ablation.strategies import Strategy, SweptInputs, Variants
 from headscope.capture.interventions import Mode
-from headscope.cluster.channel import Json, TaskChannel
-from headscope.cluster.engine import Tasks
+from headscope.cluster.channel import Json, TaskChannel, Tasks
 from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import listed
 from headscope.passes.batches import by_length

@@ -1,9 +1,9 @@
-"""Disable heads, or scale their attention: interventions at the point where attention is observed."""
+"""Disable heads, or scale their attention: where it is observed, or by other context vectors of their layer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headscope.capture.attention_function import for_each_head
 from headscope.capture.observer import HIDDEN, Intervention
 from headscope.capture.projections import Projections, at_contexts
 from headscope.errors import HeadscopeError
@@ -100,3 +101,55 @@ class _OfHeads:
         changed = attention.clone()
         changed[:, heads] = self.instead(attention[:, heads], scores[:, heads])
         return changed
+
+
+Contexts = Float[Tensor, "example query head width"]
+# One query, or one example, where it is the same for all.
+Replacement = Callable[[Float[Tensor, "example key_head key width"], Tensor | None], Contexts]
+
+
+def replacements(
+    mode: Mode, projections: Sequence[Projections], means: Float[np.ndarray, "layer head width"] | None = None
+) -> list[Replacement]:
+    """The replacement of each layer; see `Model.changed` for the modes."""
+    if mode == "uniform":
+        return [partial(uniform_context, heads=projection.heads) for projection in projections]
+    vectors = [np.zeros((projection.heads, projection.width), np.float32) for projection in projections]
+    if mode == "mean" and means is not None:
+        vectors = [
+            mean[: projection.heads, : projection.width] for mean, projection in zip(means, projections, strict=True)
+        ]
+    return [partial(_constant, torch.from_numpy(vector)) for vector in vectors]
+
+
+def uniform_context(
+    value: Float[Tensor, "example key_head key width"], mask: Float[Tensor, "example 1 query key"] | None, heads: int
+) -> Contexts:
+    """The context of each head under uniform attention to all keys that a query sees.
+
+    * `mask`: True, or 0, where a query sees a key; None where all see all.
+
+    >>> value = torch.tensor([[[[1.0], [2.0], [6.0]]]])
+    >>> uniform_context(value, None, heads=1).flatten()
+    tensor([3.])
+    >>> uniform_context(value, torch.tensor([[[[True, False, True]]]]), heads=1).flatten()
+    tensor([3.5000])
+    """
+    if mask is None:
+        means = value.mean(2, keepdim=True)
+    else:
+        seen = seen_by(mask).to(value.dtype)
+        means = seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value
+    # [example, key_head, query, width] -> [example, query, head, width]
+    return for_each_head(means.transpose(1, 2), heads, dim=2)
+
+
+def seen_by(mask: Tensor) -> Bool[Tensor, "example 1 query key"]:
+    """Mask of the keys that each query sees; one query where all see the same."""
+    seen = mask if mask.dtype == torch.bool else mask > HIDDEN
+    first = seen[:, :, :1]
+    return first if bool((seen == first).all()) else seen
+
+
+def _constant(vector: Float[Tensor, "head width"], value: Tensor, mask: Tensor | None) -> Contexts:
+    return vector.to(value)[None, None]

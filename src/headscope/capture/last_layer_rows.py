@@ -4,7 +4,7 @@ A score is q . (W_K x) = (W_K^T q) . x, and a context W_V (sum of a x): for few 
 the states, and their means of states out of it, costs far less than the keys and values of all tokens.
 
 It is exact where no position is added within attention, and queries, keys and values are made from the very states
-that enter the layer. Who uses it has to check that (`capture.first_exact`).
+that enter the layer. Who uses it has to check that (`attention_switch`).
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.attention_function import for_each_head, refuse_unknown
 from headscope.capture.attention_switch import attending
+from headscope.capture.interventions import Contexts, Replacement, seen_by
 from headscope.capture.layer_stack import Stack, instead
 from headscope.capture.projections import Projections
-from headscope.capture.replacements import Contexts, Replacement, seen_by
 
 
 @dataclass(frozen=True)

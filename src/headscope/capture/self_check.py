@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from headscope.capture.attention_function import LAZY, WHOLE, observed
 from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one, short_windows
 from headscope.capture.observer import Intervention, Observer, small_blocks
-from headscope.capture.softmax_tap import tapped
+from headscope.capture.softmax import tapped
 from headscope.capture.transformers_logging import quiet
 from headscope.capture.unsupported import REFUSED, SINKS
 from headscope.capture.watch import PassWatch

@@ -9,8 +9,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Generic, Protocol, TypeVar
 
-from headscope.cluster.channel import Json
-from headscope.cluster.engine import Tasks
+from headscope.cluster.channel import Json, Tasks
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import Record
 

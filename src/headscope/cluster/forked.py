@@ -14,9 +14,8 @@ from multiprocessing.connection import Connection, wait
 
 import torch
 
-from headscope.cluster.channel import ChannelClosed, Json, TaskChannel, message_of, record_of
+from headscope.cluster.channel import ChannelClosed, Json, TaskChannel, Tasks, message_of, record_of
 from headscope.cluster.coordinator import ordered_values
-from headscope.cluster.engine import Tasks
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import Record
 

@@ -10,11 +10,16 @@ from contextlib import suppress
 from typing import Any
 
 from headscope.catalog import require
-from headscope.cluster.channel import Json, message_of, record_of
+from headscope.cluster.channel import Json, Tasks, message_of, record_of
 from headscope.cluster.coordinator import ordered_values
-from headscope.cluster.engine import Tasks
-from headscope.cluster.ray_actor import RayActor
-from headscope.cluster.ray_cluster import THIS_MACHINE_ALONE, connect, failed_start, liveness_of, refuse_lacking
+from headscope.cluster.ray_cluster import (
+    THIS_MACHINE_ALONE,
+    RayActor,
+    connect,
+    failed_start,
+    liveness_of,
+    refuse_lacking,
+)
 from headscope.errors import HeadscopeError
 from headscope.storage.hashes import difference
 from headscope.storage.lines import Record

@@ -1,17 +1,25 @@
-"""The connection to a Ray cluster: what became of a worker there, and whether its processes still answer.
+"""The processes of a Ray cluster: a worker there, what became of it, and whether its processes still answer.
 
 Ray itself waits for a lost raylet without end, and for a lost GCS a minute, after which it ends the process.
 """
 
+import importlib
 import os
+import platform
 import re
 import socket
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from queue import Queue, SimpleQueue
+from threading import Thread
 from typing import Any
 
+import torch
+
+from headscope.cluster.channel import ChannelClosed, Json, TaskChannel, Tasks, message_of
 from headscope.errors import ClusterLostError, HeadscopeError
 
 ANSWER_SECONDS = 10  # for an answer of a cluster that is joined
@@ -128,3 +136,75 @@ def liveness_of(ray: Any) -> Liveness:
     (machine,) = (node for node in ray.nodes() if node["NodeID"] == context.get_node_id())
     raylet = RayProcess("the raylet of this machine", machine["NodeManagerAddress"], machine["NodeManagerPort"], RAYLET)
     return Liveness((raylet, RayProcess("its head (gcs_server)", host.strip("[]"), int(port), GCS)))
+
+
+# Messages that wait for the coordinator; they may have 16 MiB each.
+WAITING = 8
+END_SECONDS = 2  # for the end of a study
+
+
+class RayActor:
+    """The process: Ray calls its methods for each message, while the study runs in a thread.
+
+    * `entry`: a function as "module:name"; it is called with `job` and an `Engine`, in the coordinator's `folder`.
+    """
+
+    def __init__(self, entry: str, job: bytes, folder: str):
+        self.inbox, self.outbox = SimpleQueue[bytes](), Queue[bytes](WAITING)
+        self.study = Thread(target=_live, args=(entry, job, folder, TaskChannel(self)), daemon=True)
+        self.study.start()
+
+    def take_message(self, data: bytes) -> None:
+        """Take a message of the coordinator."""
+        self.inbox.put(data)
+
+    def next_message(self) -> bytes:
+        """Wait for a message to the coordinator."""
+        return self.outbox.get()
+
+    def end(self) -> None:
+        """End the study, which removes its files, unless it is in the middle of a task."""
+        self.inbox.put(message_of({"end": True}))
+        self.study.join(END_SECONDS)
+
+    def send_bytes(self, data: bytes) -> None:
+        self.outbox.put(data)
+
+    def recv_bytes(self) -> bytes:
+        return self.inbox.get()
+
+
+class _WorkerEngine:
+    """The engine of a study in a worker: it does the tasks of a pass that it gets, and goes on with their total."""
+
+    in_worker = True
+
+    def __init__(self, channel: TaskChannel):
+        self.channel = channel
+
+    def values(self, tasks: Tasks) -> Generator[Json]:
+        self.channel.ready(fingerprint=tasks.fingerprint(), machine=platform.node())
+        yield self.channel.serve(tasks.do)
+
+    def finish(self, total: Callable[[], Json]) -> None:
+        """The coordinator has it."""
+
+    def close(self) -> None:
+        """The coordinator ends the worker."""
+
+
+def _live(entry: str, job: bytes, folder: str, channel: TaskChannel) -> None:
+    module, _, name = entry.partition(":")
+    worker = f"a worker on '{platform.node()}'"
+    try:
+        torch.set_num_threads(1)
+        os.chdir(folder)
+        getattr(importlib.import_module(module), name)(job, _WorkerEngine(channel))
+    except ChannelClosed:
+        return
+    except FileNotFoundError:
+        channel.refuse(f"{worker} has no folder '{folder}'; all machines need the same files at the same paths")
+    except HeadscopeError as error:
+        channel.refuse(f"{worker}: {error}")
+    except Exception as error:
+        channel.fail(error, traceback.format_exc())

@@ -47,6 +47,13 @@ def maskable(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Bool[np.nd
     return ~special & ~np.isin(encoded.inputs["input_ids"], tokenizer.all_special_ids)
 
 
+def next_pieces(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Int[np.ndarray, " token"]:
+    """The piece that follows each token of an input; `IGNORED` for special and unknown ones, and behind the last."""
+    ids, pieces = encoded.inputs["input_ids"][1:], np.full(len(encoded), IGNORED)
+    pieces[:-1] = np.where(maskable(encoded, tokenizer)[1:], ids, IGNORED)
+    return pieces
+
+
 def masked(
     encoded: Encoded, tokenizer: PreTrainedTokenizerBase, seed: int, masking: Masking = ALL_MASKED, *, epoch: int = 0
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
@@ -65,10 +72,20 @@ def masked(
     ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer))
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index], counter=[0, 0, 0, epoch]))
     chosen = random.permutation(words)[: max(1, round(masking.share * len(words)))]
-    hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
-    pieces[chosen], token_class[chosen] = ids[chosen], CLASS["other"]
-    fate = random.random(len(chosen))
-    hidden[chosen[fate < masking.mask]] = tokenizer.mask_token_id
+    hidden, pieces = behind_masks(encoded, tokenizer, chosen)
+    fate, seen = random.random(len(chosen)), hidden.inputs["input_ids"]
+    stay = chosen[fate >= masking.mask]
+    seen[stay] = ids[stay]
     other = chosen[(fate >= masking.mask) & (fate < masking.mask + masking.random)]
-    hidden[other] = random.integers(len(tokenizer), size=len(other))
+    seen[other] = random.integers(len(tokenizer), size=len(other))
+    return hidden, pieces
+
+
+def behind_masks(
+    encoded: Encoded, tokenizer: PreTrainedTokenizerBase, chosen: Int[np.ndarray, " chosen"]
+) -> tuple[Encoded, Int[np.ndarray, " token"]]:
+    """An input with some of its tokens masked, and the piece behind each of them, elsewhere `IGNORED`."""
+    ids = encoded.inputs["input_ids"]
+    hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
+    hidden[chosen], pieces[chosen], token_class[chosen] = tokenizer.mask_token_id, ids[chosen], CLASS["other"]
     return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}, token_class=token_class), pieces

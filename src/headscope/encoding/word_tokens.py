@@ -1,12 +1,14 @@
-"""Words and their tokens, through the tokenizer's offsets; words of a pair of segments that are written alike."""
+"""Tokens as people read them, and the words that they belong to; words of a pair of segments that are written alike."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int
 from tokenizers import Encoding
+from transformers import PreTrainedTokenizerBase
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from headscope.corpora.parsing.words import words
 from headscope.linguistics.sentence import Example, Sentence, starts_of
@@ -91,3 +93,40 @@ def _forms(example: Example) -> list[int]:
     forms: dict[str, int] = {}
     texts = [form.casefold() for sentence in example.sentences for form in sentence.forms]
     return [forms.setdefault(text, len(forms)) if any(map(str.isalnum, text)) else NO_FORM for text in texts]
+
+
+BYTES = {letter: f"<0x{byte:02X}>" for byte, letter in bytes_to_unicode().items()}
+SPACES = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥", "▁": "␣"}
+NO_CHARACTER = "\ufffd"
+
+
+def readable_tokens(tokenizer: PreTrainedTokenizerBase, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Each token by the tokenizer's own decoding, without spaces around it; none is empty or invisible.
+
+    White space alone is written as a sign, bytes that are no whole character as `<0xE2>`. A continuation of WordPiece
+    keeps its `##`.
+
+    >>> from headscope import load
+    >>> readable_tokens(load("minilm").tokenizer, ["[CLS]", "un", "##seen"])
+    ('[CLS]', 'un', '##seen')
+    """
+    return tuple(_readable(token, tokenizer.convert_tokens_to_string([token])) for token in tokens)
+
+
+def readable_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, ...]:
+    """The tokens of some numbers; see `readable_tokens`."""
+    return readable_tokens(tokenizer, tokenizer.convert_ids_to_tokens(list(ids)))
+
+
+def _readable(token: str, text: str) -> str:
+    """A token, of which `text` is the decoding.
+
+    >>> pairs = ("Ġcat", " cat"), ("Ċ", "\\n"), ("▁", ""), ("âĢ", "\\ufffd"), ("<0xE2>", "\\ufffd")
+    >>> [_readable(*pair) for pair in pairs]
+    ['cat', '↵', '␣', '<0xE2><0x80>', '<0xE2>']
+    """
+    if NO_CHARACTER in text:
+        in_bytes = all(letter in BYTES for letter in token) and not token.startswith("<0x")
+        return "".join(BYTES[letter] for letter in token) if in_bytes else token
+    shown = text.strip() or "".join(SPACES.get(letter, letter) for letter in text or token)
+    return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in shown)

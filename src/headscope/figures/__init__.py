@@ -8,8 +8,7 @@ from headscope.figures.bars import bars, stacked
 from headscope.figures.by_layer import by_layer
 from headscope.figures.curve import curve
 from headscope.figures.export import save, svg
-from headscope.figures.heatmap import classes, heatmap
-from headscope.figures.matrix import matrix
+from headscope.figures.heatmap import classes, heatmap, matrix
 from headscope.figures.scatter import scatter
 from headscope.figures.tidy import with_interval
 

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import xarray as xr
 
 from headscope import catalog
+from headscope.corpora.options import Options
 from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar, timed
@@ -60,6 +61,9 @@ def study(name: str) -> Study:
             if kind in names:
                 kwargs.setdefault(names[kind], {})
         kwargs, changed = _told_apart(kwargs, signature.parameters)
+        if of_corpus := sorted(kwargs.keys() & {field.name for field in fields(Options)} - signature.parameters.keys()):
+            option = of_corpus[0]
+            raise TypeError(f"headscope.{name}: give '{option}' to the corpus: headscope.read(corpus, {option}=...)")
         accepted = [*inspect.signature(call).parameters, *SETTINGS, "long"]
         arguments = bound(name, signature, args, kwargs, accepted).arguments
         options = {
@@ -135,7 +139,7 @@ def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callab
 
 def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Dataset:
     """The result with the maps of typical inputs, unless it was interrupted."""
-    from headscope.passes.typical_inputs import with_maps_of
+    from headscope.passes.attention_maps import with_maps_of
 
     return result if "interrupted" in result.attrs else with_maps_of(result, inputs, number)
 

@@ -48,13 +48,16 @@ def task(values: Given, inputs: Given) -> Any:
 
 
 def scored_task(values: Given, inputs: Given) -> Any:
-    """The task of --task; else that of a table, if the model predicts no words; else the masked words of the corpus."""
+    """The task of --task; else that of a table, if the model predicts no words; else the words of the corpus."""
     from headscope.corpora import tasks
-    from headscope.models.prediction_heads import has_words_head
+    from headscope.models.prediction_heads import has_words_head, predicts_words
 
     if named := task(values, inputs):
         return named
-    if tasks.is_table(values["corpus"]) and not has_words_head(_checkpoint(values)):
+    checkpoint = _checkpoint(values)
+    if predicts_words(checkpoint) and not has_words_head(checkpoint):
+        return tasks.words(_read_corpus(values["corpus"], {**values, "whole_documents": True}))
+    if tasks.is_table(values["corpus"]) and not has_words_head(checkpoint):
         table = {**values, "data": values["corpus"], "corpus": "sample"}
         return _read_task(Path(values["corpus"]).name.partition(".")[0], table)
     return tasks.masked(_read_corpus(values["corpus"], values))
@@ -214,8 +217,10 @@ def model(values: Given, inputs: Given) -> Any:
     """A loaded model, with its task head if there is a task; where there might be one, with a head for words."""
     from headscope.models.prediction_heads import sees_its_answers
 
-    checkpoint = _checkpoint(values)
-    if not scores_task(inputs) or task_of(inputs) is not None:
+    checkpoint, task = _checkpoint(values), task_of(inputs)
+    if task is not None and task.kind == "words":
+        return words_model(values, inputs)
+    if not scores_task(inputs) or task is not None:
         return _loaded(checkpoint, values, scores_task(inputs))
     loaded = words_model(values, inputs)
     return _loaded(checkpoint, values, False) if sees_its_answers(loaded) else loaded

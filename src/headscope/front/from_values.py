@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,22 @@ from headscope.front.from_options import scores_task, task_of
 
 Others = Mapping[str, Any]
 
-ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a SentenceTransformer"
+ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, a pipeline, or a SentenceTransformer"
 
 
 def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) -> Any:
     """The model that a name, a folder or an object of another library stands for.
 
+    A model of peft is merged, in a copy.
+
+    * `tokenizer`: of a model that is an object: an object itself, or the folder or name that it is loaded from.
     * `head`: keep the task head of a model that is loaded; None keeps a head for words, if there is one.
 
     Raises `HeadscopeError` for an object that stands for no model.
     """
+    from transformers import AutoTokenizer
+
+    from headscope.capture.transformers_logging import refusing
     from headscope.models import Model, load, wrap
     from headscope.models.checkpoint import locate
     from headscope.models.prediction_heads import predicts_words, sees_its_answers
@@ -34,10 +41,19 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
         return load(checkpoint) if head is None and sees_its_answers(loaded) else loaded
     if "sentence_transformers.SentenceTransformer" in kinds:
         return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")
+    if "transformers.Pipeline" in kinds:
+        return as_model(value.model, tokenizer or value.tokenizer)
+    if "peft.PeftModel" in kinds:
+        return as_model(deepcopy(value).merge_and_unload(), tokenizer)
+    if "xarray.Dataset" in kinds:
+        raise HeadscopeError(f"model: a result is no model; `after - before` subtracts two results. {ALLOWED}")
     if "transformers.PreTrainedModel" not in kinds:
         raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
     if tokenizer is None:
         raise HeadscopeError(f"model: a {type(value).__name__} has no tokenizer of its own; give it as tokenizer=")
+    if isinstance(tokenizer, str | os.PathLike):
+        with refusing(f"tokenizer '{tokenizer}' cannot be loaded", "name a folder that save_pretrained wrote"):
+            tokenizer = AutoTokenizer.from_pretrained(tokenizer)
     return wrap(value, tokenizer, type(value).__name__)
 
 
@@ -91,6 +107,8 @@ def corpus(value: Any, others: Others) -> Any:
         pieces = _tokenizer(others)(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
         return pieces["offset_mapping"]
 
+    if isinstance(value, str) and " " in value and not os.path.lexists(value):
+        raise HeadscopeError(f"corpus '{value[:60]}' is no file; give a text in a list, [text]")
     return corpora.read(value, offsets=offsets)
 
 

@@ -97,6 +97,8 @@ def _opened(
 ) -> tuple[ViewSession, str]:
     """The session of a view, and the identifier of its text."""
     first, second = texts
+    if not isinstance(first, str | None):
+        raise HeadscopeError(f"text: a {type(first).__name__}; give one text, or the two segments of a pair")
     if isinstance(subject, xr.Dataset):
         if first is not None:
             raise HeadscopeError("a result shows its own typical input; give the model with a text, and results=result")

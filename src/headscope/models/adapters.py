@@ -22,7 +22,7 @@ MERGE = "merge it into its model with peft (merge_and_unload) and save_pretraine
 START = "base_model.model."
 
 
-ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
+ADAPTERS = (CONFIG, WEIGHTS, "adapter_model.bin")
 
 
 def is_adapter(folder: Path) -> bool:

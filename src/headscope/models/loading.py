@@ -1,5 +1,6 @@
 """Load a model: a Hugging Face id, a local folder, or the built-in `minilm`."""
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ def load(
     *,
     head: bool = False,
     device: str | torch.device | None = None,
-    dtype: str = "float32",
+    dtype: str | torch.dtype = "float32",
     revision: str | None = None,
     remote_code: bool = False,
     tokenizer: str | Path | None = None,
@@ -66,9 +67,11 @@ def load(
     """
     named = None if device is None else str(device)
     devices = device_map(named) if named and is_auto(named) else device_of(named)
-    kind = dtype_of(dtype)
+    kind = dtype_of(str(dtype).removeprefix("torch."))
+    if not isinstance(name, str | os.PathLike | Checkpoint):
+        raise HeadscopeError(f"a {type(name).__name__} is no name of a model; use headscope.wrap(model, tokenizer)")
     options: Any = {"revision": revision, "remote_code": remote_code, "tokenizer": tokenizer}
-    checkpoint = name if isinstance(name, Checkpoint) else locate(name, **options)
+    checkpoint = name if isinstance(name, Checkpoint) else locate(str(name), **options)
     remote_code = remote_code and PRUNING not in checkpoint.config  # the code of a pruned model is for other programs
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     reader = load_tokenizer(checkpoint, remote_code=remote_code)

@@ -1,15 +1,22 @@
-"""Export a model to ONNX and check the outputs of the file against torch."""
+"""Models as ONNX files: exported, checked against torch, run by onnxruntime, and written with weights of eight bits.
 
+Weights of eight bits are whole numbers with a scale, and so are the inputs of linear maps, whose scale is found anew at
+each pass. See onnxruntime's guide "Quantize ONNX models".
+"""
+
+import importlib
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import fast
@@ -128,13 +135,89 @@ def _inputs(model: Model, texts: tuple[tuple[str, ...], ...]) -> dict[str, Tenso
 
 
 def _compare(path: Path, inputs: dict[str, Tensor], expected: Tensor) -> None:
-    session = require("onnxruntime").InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    (output,) = session.run(None, {name: values.numpy() for name, values in inputs.items()})
+    output = first_output(session_of(path), inputs)
     real = inputs["attention_mask"].bool().numpy()
-    both = np.asarray(output), expected.numpy()
+    both = output.numpy(), expected.numpy()
     ours, theirs = (output[real] if output.shape[:2] == real.shape else output for output in both)
     difference = np.abs(ours - theirs).max() if ours.shape == theirs.shape else np.inf
     if not difference <= TOLERANCE * max(1.0, np.abs(theirs).max()):
         raise HeadscopeError(
             f"outputs of the ONNX file differ from torch by {difference:.1e}; use the model through torch"
         )
+
+
+def session_of(path: Path) -> Any:
+    """A session of onnxruntime on the processor, with as many threads as torch has.
+
+    Raises `HeadscopeError` if onnxruntime is not installed.
+    """
+    runtime = require("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 3
+    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def first_output(session: Any, inputs: Mapping[str, Tensor]) -> Float[Tensor, "example *dims"]:
+    """The first output of a file for the inputs of a network; token types that are not given are 0."""
+    arrays = {"token_type_ids": torch.zeros_like(inputs["input_ids"]), **inputs}
+    feeds = {feed.name: arrays[feed.name].cpu().numpy() for feed in session.get_inputs()}
+    return torch.from_numpy(session.run(None, feeds)[0])
+
+
+# Linear maps, and tables of embeddings.
+MAPS = ("MatMul", "Gemm", "Gather")
+
+
+@dataclass(frozen=True)
+class EightBits:
+    """How weights become numbers of eight bits.
+
+    * `per_channel`: a scale for each output of a linear map, not one for each map.
+    * `reduce_range`: seven of the eight bits: on processors whose sums of products of eight bits may overflow.
+    """
+
+    per_channel: bool = False
+    reduce_range: bool = False
+
+    @property
+    def words(self) -> str:
+        """The options in words.
+
+        >>> EightBits(per_channel=True).words
+        'per channel, eight bits'
+        """
+        scale = "per channel" if self.per_channel else "per map"
+        return f"{scale}, {'seven bits' if self.reduce_range else 'eight bits'}"
+
+
+def quantised(source: Path, target: Path, options: EightBits) -> Path:
+    """Write an ONNX file with weights of eight bits.
+
+    Raises `HeadscopeError` if the extra `onnx` is not installed, or the file cannot be written.
+    """
+    require("onnxruntime")
+    quantization: Any = importlib.import_module("onnxruntime.quantization")
+    model = _without_shapes_of_weights(source)
+    weights = {tensor.name for tensor in model.graph.initializer if len(tensor.dims) == 2}
+    nodes = [node for node in model.graph.node if node.op_type in MAPS and weights.intersection(node.input)]
+    with replacing(target) as scratch, silent():
+        quantization.quantize_dynamic(
+            model,
+            scratch,
+            op_types_to_quantize=[*MAPS],
+            nodes_to_quantize=[node.name for node in nodes],
+            per_channel=options.per_channel,
+            reduce_range=options.reduce_range,
+        )
+    return target
+
+
+def _without_shapes_of_weights(path: Path) -> Any:
+    """A file's model, whose weights have no shapes beside their own: onnxruntime turns some of them, but not these."""
+    model: Any = require("onnx").load(str(path))
+    weights = {tensor.name for tensor in model.graph.initializer}
+    stay = [tensor for tensor in model.graph.value_info if tensor.name not in weights]
+    del model.graph.value_info[:]
+    model.graph.value_info.extend(stay)
+    return model

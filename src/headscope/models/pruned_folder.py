@@ -22,7 +22,7 @@ from headscope.models.head_slicing import HEADS, WIDTHS
 from headscope.models.loading import load
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
-from headscope.results.cells import markdown_table, plain
+from headscope.results.tables import markdown_table, plain
 from headscope.storage.files import new_folder
 
 CODE = "modeling_pruned"

@@ -21,11 +21,10 @@ from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.feed_forward import feed_forwards, slice_neurons, width_name
-from headscope.models.gated import silenced
 from headscope.models.head_slicing import slice_heads
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, made_like
-from headscope.models.removable_parts import Kept
+from headscope.models.removable_parts import Kept, silenced
 from headscope.models.smaller_vocabulary import with_pieces
 
 # Largest rounding difference from the silenced model, relative to its largest output.

@@ -24,6 +24,7 @@ from headscope.models import Model
 from headscope.outputs.importance_estimators import Cumulative, to_variables
 from headscope.outputs.losses import Target, collated, losses
 from headscope.outputs.task_inputs import TaskInputs, refuse_other_head, task_inputs
+from headscope.outputs.words.few_tokens import within_memory
 from headscope.passes.accumulators import Buffer, listed
 from headscope.passes.batches import batches
 from headscope.passes.coverage import Coverage
@@ -87,11 +88,12 @@ class _GradientReader:
     def _read(self) -> _GradientSums:
         targets = self.inputs.masked_pieces or self.inputs.task.targets(self.corpus).tolist()
         buffer, cumulative = Buffer(self.settings.seed, self.settings.resamples), Cumulative()
-        for batch, gradients in gate_gradients(self.inputs, targets, self.settings):
+        settings = within_memory(self.settings, self.inputs)
+        for batch, gradients in gate_gradients(self.inputs, targets, settings):
             signed, absolute = gradients.sum(1), gradients.abs().sum(1)
             valid = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
             sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
-            buffer.add(batch.index, {name: Values(values, valid) for name, values in sums.items()})
+            buffer.add(batch.unit, {name: Values(values, valid) for name, values in sums.items()})
             cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
             self.settings.on_progress(len(signed))
         return _GradientSums(buffer.flush(), cumulative)

@@ -13,23 +13,24 @@ from headscope.encoding.masking import IGNORED
 from headscope.errors import HeadscopeError
 
 Target = float | Int[np.ndarray, " token"]
+# Numbers of a vocabulary's logits whose exponentials are summed together.
+SUMMED = 1 << 24
 
 
 def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
     """The loss of each example: cross entropy in nats, or the squared difference of a regression.
 
-    * `targets`: the class or the score of each example, [example]; of masked words the piece behind each mask and
+    * `targets`: the class or the score of each example, [example]; of words the piece that is predicted at each token,
       elsewhere `IGNORED`, [example, token]: their losses are summed.
 
     >>> losses("classification", torch.zeros(2, 3), torch.tensor([0, 2]))
     tensor([1.0986, 1.0986])
     """
-    logits = wide(logits)
     if kind == "regression":
         # [example, 1] or [example] -> [example]
-        return (logits.reshape(len(logits), -1)[:, 0] - targets).square()
+        return (wide(logits).reshape(len(logits), -1)[:, 0] - targets).square()
     if kind == "classification":
-        return cross_entropy(logits, targets.long(), reduction="none")
+        return cross_entropy(wide(logits), targets.long(), reduction="none")
     values = -log_probabilities(logits, targets.clamp_min(0))
     return torch.where(targets == IGNORED, 0, values).sum(-1)
 
@@ -47,8 +48,13 @@ def log_probabilities(logits: Float[Tensor, "*case piece"], targets: Int[Tensor,
     >>> log_probabilities(torch.zeros(2, 4), torch.tensor([0, 3]))
     tensor([-1.3863, -1.3863])
     """
-    logits = wide(logits)
-    return logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)
+    return wide(logits.gather(-1, targets[..., None]))[..., 0] - log_normaliser(logits)
+
+
+def log_normaliser(logits: Float[Tensor, "*case piece"]) -> Float[Tensor, "*case"]:
+    """The logarithm of the sum of the exponentials of logits, over pieces; some cases at a time, to save memory."""
+    parts = logits.reshape(-1, logits.shape[-1]).split(max(1, SUMMED // logits.shape[-1]))
+    return torch.cat([wide(part).logsumexp(-1) for part in parts]).reshape(logits.shape[:-1])
 
 
 def collated(targets: Sequence[Target], device: torch.device) -> Tensor:

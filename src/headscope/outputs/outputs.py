@@ -16,7 +16,7 @@ from headscope.encoding.masking import IGNORED
 from headscope.models import Model
 from headscope.outputs.losses import collated, log_probabilities
 from headscope.outputs.task_inputs import TaskInputs
-from headscope.outputs.words.few_tokens import chosen_states
+from headscope.outputs.words.few_tokens import chosen_states, within_memory
 from headscope.passes.batches import by_length, collator
 from headscope.passes.settings import DEFAULTS, Settings
 
@@ -34,7 +34,8 @@ def task_outputs(task_inputs: TaskInputs, settings: Settings = DEFAULTS) -> Outp
         batch = task_inputs.batch(group)
         return batch.outputs(network(**batch.inputs).logits)
 
-    return in_order(network, task_inputs.inputs, outputs, settings)
+    settings = within_memory(settings, task_inputs)
+    return task_inputs.by_example(in_order(network, task_inputs.inputs, outputs, settings))
 
 
 def logits(model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULTS) -> Outputs:

@@ -1,19 +1,18 @@
 """Size of a model in megabytes and multiplications, and the seconds of its forward passes on this machine."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
 from headscope.capture.attention_switch import fast
-from headscope.catalog import require
 from headscope.models.model import Model
+from headscope.models.onnx import first_output
 
 # Shape of the timed input, and rounds of timing; the first warms up.
 BATCH, TOKENS, ROUNDS = 8, 128, 6
@@ -86,25 +85,6 @@ def pass_seconds(model: Model, ids: Int[torch.Tensor, "example token"]) -> float
     if model.device.type == "cuda":
         torch.cuda.synchronize(model.device)
     return time.perf_counter() - start
-
-
-def session_of(path: Path) -> Any:
-    """A session of onnxruntime on the processor, with as many threads as torch has.
-
-    Raises `HeadscopeError` if onnxruntime is not installed.
-    """
-    runtime = require("onnxruntime")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
-    options.log_severity_level = 3
-    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-
-def first_output(session: Any, inputs: Mapping[str, Tensor]) -> Float[Tensor, "example *dims"]:
-    """The first output of a file for the inputs of a network; token types that are not given are 0."""
-    arrays = {"token_type_ids": torch.zeros_like(inputs["input_ids"]), **inputs}
-    feeds = {feed.name: arrays[feed.name].cpu().numpy() for feed in session.get_inputs()}
-    return torch.from_numpy(session.run(None, feeds)[0])
 
 
 def file_seconds(sessions: Sequence[Any], ids: Tensor, rounds: int = ROUNDS) -> list[float]:

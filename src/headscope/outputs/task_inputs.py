@@ -12,7 +12,7 @@ from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, TaskKind
-from headscope.corpora.tasks.task import refuse_items
+from headscope.corpora.tasks.task import OF_WORDS, refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
@@ -20,18 +20,21 @@ from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.losses import collated, losses, refuse_non_finite
+from headscope.outputs.words.few_tokens import logits_together
+from headscope.outputs.words.predicted_words import predicted_words
 from headscope.passes.batches import collator
 
 # The number of axes of logits: an output for each example, or for each of its tokens and all words.
-AXES = {"classification": 2, "regression": 2, "masked": 3}
+AXES = {"classification": 2, "regression": 2, "masked": 3, "words": 3}
 
 
 @dataclass(frozen=True)
 class TaskInputs:
     """The examples of a task's split, as inputs of a model.
 
-    * `masked_pieces`: of a task of masked words, the masked pieces of each input and elsewhere `IGNORED`.
+    * `masked_pieces`: of a task of words, the piece that is predicted at each token, elsewhere `IGNORED`.
     * `cut`: how many examples of the corpus were left out, and how many inputs were cut to the model's length.
+    * `characters`, `texts`: of inputs that predict words, see `PredictedWords`; nothing where each example is an input.
     """
 
     model: Model
@@ -39,6 +42,14 @@ class TaskInputs:
     inputs: Sequence[Encoded]
     masked_pieces: Sequence[Int[np.ndarray, " token"]] = ()
     cut: Counter[str] = field(default_factory=Counter)
+    characters: Sequence[int] = ()
+    texts: Sequence[int] = ()
+
+    def by_example(self, outputs: Float[np.ndarray, "*variant input output"]) -> np.ndarray:
+        """The outputs of each example, [*variant, example, output]: of words the sums over its inputs."""
+        if not self.texts:
+            return outputs
+        return np.add.reduceat(outputs, np.flatnonzero(np.diff(self.texts, prepend=-1)), axis=-2)
 
     @cached_property
     def _collate(self) -> Callable[[list[Encoded]], Batch]:
@@ -50,14 +61,16 @@ class TaskInputs:
         index: list[int] = batch.index.tolist()
         pieces = [self.masked_pieces[number] for number in index] if self.masked_pieces else None
         targets = None if pieces is None else collated(pieces, self.model.device)
-        return TaskBatch(self.task.kind, self.model.name, batch.inputs, index, targets)
+        characters = torch.tensor([self.characters[number] for number in index]) if self.characters else None
+        return TaskBatch(self.task.kind, self.model.name, batch.inputs, index, targets, characters)
 
 
 @dataclass(frozen=True)
 class TaskBatch:
     """Inputs of a task that go through the model together.
 
-    * `targets`: masked pieces, elsewhere `IGNORED`; None where the task is not one of masked words.
+    * `targets`: predicted pieces, elsewhere `IGNORED`; None where the task is not one of words.
+    * `characters`: of the predicted words.
     """
 
     kind: TaskKind
@@ -65,26 +78,29 @@ class TaskBatch:
     inputs: Mapping[str, Int[Tensor, "example token"]]
     index: list[int]
     targets: Int[Tensor, "example token"] | None = None
+    characters: Int[Tensor, " example"] | None = None
 
     @property
     def rows(self) -> Int[Tensor, "example row"]:
-        """The tokens that the task head reads: the first, or the masked ones (padded with other tokens)."""
+        """The tokens that the task head reads: the first, or those that predict words (padded with other tokens)."""
         if self.targets is None:
             return torch.zeros(len(self.index), 1, dtype=torch.long, device=self.inputs["input_ids"].device)
         hidden = self.targets != IGNORED
-        return hidden.long().argsort(dim=1, descending=True, stable=True)[:, : int(hidden.sum(1).max())]
+        return hidden.long().argsort(dim=1, descending=True, stable=True)[:, : max(1, int(hidden.sum(1).max()))]
 
     def outputs(
         self, logits: Float[Tensor, "example ..."], rows: Int[Tensor, "example row"] | None = None
     ) -> Float[np.ndarray, "example output"]:
-        """The numbers from which metrics are computed: logits (of `rows`), or the sum of losses and their number.
+        """The numbers from which metrics are computed: logits (of `rows`), or the sum of losses and what they are of.
 
         Raises `HeadscopeError` if they are not finite, or the task head is one for another kind of task.
         """
         refuse_other_head(logits, self.kind, self.model_name)
         if self.targets is not None:
             targets = self.targets if rows is None else self.targets.gather(1, rows)
-            logits = torch.stack([losses(self.kind, logits, targets), (targets != IGNORED).sum(1)], dim=1)
+            sums = [losses(self.kind, logits, targets), (targets != IGNORED).sum(1)]
+            sums += [] if self.characters is None else [self.characters.to(logits.device)]
+            logits = torch.stack(sums, dim=1)
         refuse_non_finite(self.model_name, logits)
         return logits.to(torch.float32).cpu().numpy()
 
@@ -93,28 +109,45 @@ def refuse_other_head(logits: Float[Tensor, "example ..."], kind: TaskKind, mode
     """Raise `HeadscopeError` for logits of a task head for another kind of task."""
     if logits.ndim != AXES[kind]:
         expected, remedy = "one class or number for each example", "name a model for this task"
-        if kind == "masked":
+        if kind in OF_WORDS:
             expected = "words"
-            remedy = "name its task with --task NAME --data FOLDER, or a model with a head for masked words"
+            remedy = "name its task with --task NAME --data FOLDER, or a model with a head for words"
         raise HeadscopeError(
             f"model '{model_name}' gives outputs of shape {tuple(logits.shape)}, not {expected}; {remedy}"
         )
 
 
-def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> TaskInputs:
-    """The examples of one of a task's splits as inputs of a model; the seed selects the tokens that are masked.
+def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0, max_tokens: int | None = None) -> TaskInputs:
+    """The examples of one of a task's splits as inputs of a model; the seed selects the words that are masked.
 
     * `task`: with its labels in the order of the model's outputs (`tasks.aligned`).
+    * `max_tokens`: longer inputs are cut; texts whose words are predicted are read in windows.
 
-    Raises `HeadscopeError` if an example cannot be cut to fit, or the tokenizer has no mask.
+    Raises `HeadscopeError` if an example cannot be cut to fit, or the model predicts no words.
     """
     refuse_items(task)
-    inputs, cut = encode_for_task(model, corpus)
+    limit = min(max_tokens or model.max_tokens, model.max_tokens)
+    if task.kind == "words":
+        return _predicting(model, task, corpus, seed, limit)
+    inputs, cut = encode_for_task(model, corpus, limit)
     cut = Counter(corpus.skipped) + cut
     if task.kind != "masked":
         return TaskInputs(model, task, inputs, cut=cut)
     hidden, pieces = zip(*(masked(encoded, model.tokenizer, seed) for encoded in inputs), strict=True)
     return TaskInputs(model, task, hidden, pieces, cut)
+
+
+def _predicting(model: Model, task: Task, corpus: Corpus, seed: int, limit: int) -> TaskInputs:
+    """Inputs that predict the words of a split; long texts are read in windows whose logits fit into memory."""
+    words = Words(model.tokenizer, min(limit, logits_together(model.network)), "window")
+    predicted = predicted_words(model, words, corpus, seed)
+    refuse_unfit(corpus, len(set(predicted.texts)), words)
+    if not sum(int((pieces != IGNORED).sum()) for pieces in predicted.pieces):
+        raise HeadscopeError(f"corpus '{corpus.name}' has no word to predict; name one of longer texts")
+    cut = Counter(corpus.skipped) + words.counts
+    return TaskInputs(
+        model, task, predicted.inputs, predicted.pieces, cut, characters=predicted.characters, texts=predicted.texts
+    )
 
 
 def encode_for_task(model: Model, corpus: Corpus, max_tokens: int | None = None) -> tuple[list[Encoded], Counter[str]]:
@@ -125,10 +158,15 @@ def encode_for_task(model: Model, corpus: Corpus, max_tokens: int | None = None)
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     words = Words(model.tokenizer, limit, "truncate")
     inputs = list(words.encode(corpus))
-    if len(inputs) != corpus.n_examples:
+    refuse_unfit(corpus, len(inputs), words)
+    return inputs, words.counts
+
+
+def refuse_unfit(corpus: Corpus, read: int, words: Words) -> None:
+    """Raise `HeadscopeError` unless all examples of a corpus were read."""
+    if read != corpus.n_examples:
         why = ", ".join(f"{count} {reason}" for reason, count in words.counts.items())
         raise HeadscopeError(
-            f"corpus '{corpus.name}': {corpus.n_examples - len(inputs)} of {corpus.n_examples} examples do not fit "
-            f"into {limit} tokens ({why}); shorten them or allow more tokens"
+            f"corpus '{corpus.name}': {corpus.n_examples - read} of {corpus.n_examples} examples do not fit "
+            f"into {words.max_tokens} tokens ({why}); shorten them or allow more tokens"
         )
-    return inputs, words.counts

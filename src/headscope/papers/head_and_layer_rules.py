@@ -10,10 +10,10 @@ from scipy.stats import binomtest, norm, rankdata
 from headscope.corpora.tasks.metrics import SHARES
 from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name
+from headscope.papers.numbers import place_of
 from headscope.report.claims import Claim, above, apart
 from headscope.report.wording import Estimate, of_array
-from headscope.statistics.interval_tests import q_above, q_no_worse, standard_error
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_above, q_no_worse, standard_error
 
 LONGEST_ORDER = 8
 DRAWS = 500
@@ -93,12 +93,12 @@ def some_head_above(array: xr.DataArray, than: xr.DataArray | None, limit: float
     flat = array.stack(index=array.dims).dropna("index")
     if q is None:
         top = flat.isel(index=int(np.argmax(flat.values)))
-        return above(of_array(top), limit, n), _named(top)
+        return above(of_array(top), limit, n), place_of(top)
     rates = q.stack(index=q.dims).sel(index=flat["index"])
     sure = (rates < RATE).values
     index = int(np.argmax(np.where(sure, flat.values, -np.inf) if sure.any() else flat["upper"].values))
     top = flat.isel(index=index)
-    return above(of_array(top), limit, n, q=float(rates[index])), _named(top)
+    return above(of_array(top), limit, n, q=float(rates[index])), place_of(top)
 
 
 def most_are_positive(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
@@ -163,10 +163,3 @@ def _raised(array: xr.DataArray, by: float) -> xr.DataArray:
 def _positions(array: xr.DataArray) -> list[list[int]]:
     indices = np.argwhere(array.transpose("layer", "head").values)
     return [array[dim].values[indices[:, axis]].tolist() for axis, dim in enumerate(("layer", "head"))]
-
-
-def _named(top: xr.DataArray) -> str:
-    labels = {name: top[name].item() for name in top.coords if name in ("layer", "head")}
-    if len(labels) == 2:
-        return f"head {head_name(labels['layer'], labels['head'])}"
-    return f"layer {labels['layer']}" if "layer" in labels else ""

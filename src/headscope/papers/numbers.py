@@ -7,6 +7,7 @@ import xarray as xr
 from scipy.stats import t
 
 from headscope.figures import with_interval
+from headscope.figures.labels import head_name
 from headscope.papers.entry_file import ClaimedNumber
 
 SINKS = ("cls", "sep")
@@ -80,6 +81,14 @@ def over_seeds(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
     below, above = array - array["lower"], array["upper"] - array
     bounds = {"lower": array - np.hypot(below, half), "upper": array + np.hypot(above, half)}
     return array.assign_coords({name: bound.drop_vars(list(bound.coords)) for name, bound in bounds.items()})
+
+
+def place_of(number: xr.DataArray) -> str:
+    """The head or the layer that a number is of, in words; "" for neither."""
+    labels = {name: number[name].item() for name in ("layer", "head") if name in number.coords}
+    if len(labels) == 2:
+        return f"head {head_name(**labels)}"
+    return f"layer {labels['layer']}" if "layer" in labels else ""
 
 
 def averaged(array: xr.DataArray, dims: Any) -> xr.DataArray:

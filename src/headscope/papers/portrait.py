@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from headscope.papers import across_models, words
 from headscope.papers.across_models import contents as across
+from headscope.papers.across_models import differences
 from headscope.papers.paper_claim import read_papers
-from headscope.papers.two_models import differences
 from headscope.papers.verdicts import Judgement, judge
 from headscope.papers.words import summed_up
 from headscope.report.atlas import atlas_of_heads

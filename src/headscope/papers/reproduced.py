@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.papers.numbers import LackingError, take
+from headscope.papers.numbers import LackingError, place_of, take
 from headscope.papers.reproduction import Item, Row, ShownNumber
 from headscope.report.wording import Estimate, layers_named, of_array
 from headscope.statistics.significance import LEAST_CASES
@@ -167,7 +167,7 @@ def _cell(item: Item, shown: ShownNumber, figure: str, result: xr.Dataset | None
     if shown.show in ("highest", "lowest"):
         flat = array.stack(place=array.dims).dropna("place")
         array = flat.isel(place=int((np.argmax if shown.show == "highest" else np.argmin)(flat.values)))
-        return _of(array, figure, _named(array), percent=shown.percent or item.percent)
+        return _of(array, figure, place_of(array), percent=shown.percent or item.percent)
     if array.dims:
         return Cell(figure, lacks=f"it has {', '.join(map(str, array.dims))}")
     return _of(array, figure, _chosen(result, shown), percent=shown.percent or item.percent)
@@ -177,13 +177,6 @@ def _of(array: xr.DataArray, figure: str, where: str, *, percent: bool) -> Cell:
     """The cell of one number, with the cases that it rests on."""
     n = float(array["n_examples"]) if "n_examples" in array.coords else nan
     return Cell(figure, of_array(array), where, percent=percent, n=n)
-
-
-def _named(array: xr.DataArray) -> str:
-    labels = {name: array[name].item() for name in array.coords if name in ("layer", "head")}
-    if len(labels) == 2:
-        return f"head {head_name(labels['layer'], labels['head'])}"
-    return f"layer {labels['layer']}" if labels else ""
 
 
 def _chosen(result: xr.Dataset, shown: ShownNumber) -> str:

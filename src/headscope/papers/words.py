@@ -9,7 +9,7 @@ from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.claims import two_digits
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
-from headscope.results.cells import markdown_cell, plain
+from headscope.results.tables import markdown_cell, plain
 
 # Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")
@@ -69,7 +69,7 @@ def _open(judgement: Judgement) -> str:
     if judgement.wanted:
         return f"; some {two_digits(judgement.wanted):,} examples would decide it, in five samples of six"
     tested = test and test.difference.tested
-    return "; how many would decide it cannot be told" if tested else "; too few examples to tell"
+    return "" if tested else "; too few examples to tell"
 
 
 def details(judgement: Judgement) -> str:
@@ -84,7 +84,7 @@ def cases(judgement: Judgement) -> str:
     if test is None or source is None:
         return ""
     parts = [str(source.result.attrs["corpus"]), f"n = {test.n:,}"]
-    return ", ".join(parts + ([f"q = {rate(test.q)}"] if test.q == test.q else []))
+    return ", ".join(parts + ([f"q = {rate(test.q)}".replace("= <", "< ")] if test.q == test.q else []))
 
 
 def token(judgement: Judgement) -> str:

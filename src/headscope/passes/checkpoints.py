@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Generic
 
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.storage.codec import decode, encode
 from headscope.storage.files import remove_unfinished, writing

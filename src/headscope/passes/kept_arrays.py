@@ -22,9 +22,9 @@ from torch import Tensor
 from headscope.errors import HeadscopeError
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
 from headscope.passes.forward import Forward
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PassResult, PlannedPass
+from headscope.passes.settings import PassJournal
 from headscope.passes.shards import Fold
 
 

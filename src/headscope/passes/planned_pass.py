@@ -11,14 +11,14 @@ from functools import partial
 from itertools import islice
 from typing import Any, Generic
 
-from headscope.cluster.channel import Json, TaskChannel
-from headscope.cluster.engine import Tasks, no_piece
+from headscope.cluster.channel import Json, TaskChannel, Tasks, no_piece
 from headscope.corpora import Corpus
 from headscope.corpora.stream import Stream
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
+from headscope.passes.batches import by_length
 from headscope.passes.coverage import Coverage, unknown_line
 from headscope.passes.provenance import of_pass
 from headscope.passes.read_parts import parts_by_workers, read_parts
@@ -29,7 +29,6 @@ from headscope.passes.shards import (
     OpenShard,
     ReadShards,
     State,
-    groups_of,
     shard_size,
     shards_of,
     shards_together,
@@ -187,7 +186,8 @@ class PlannedPass(Generic[State]):
         for examples in parts:
             self.open = OpenShard(start(), self.words.counts, causal=not self.model.capture.looks_ahead)
             before = first + self.sum.coverage.inputs
-            for group in groups_of(examples, self.words, settings, first=before, pad_to=self.pad_to):
+            inputs = self.words.encode(examples, before)
+            for group in by_length(inputs, settings.batch_tokens, settings.seed, pad_to=self.pad_to):
                 self.open.add(group)
                 settings.on_progress(len(group))
             self.sum, self.open = self.sum.plus(self.open.part(1), self.fold.merge), None

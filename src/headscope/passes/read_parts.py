@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from headscope.cluster.engine import Engine, Tasks
+from headscope.cluster.channel import Engine, Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.errors import ClusterLostError
 from headscope.passes.checkpoints import Checkpoints

@@ -10,12 +10,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
-from headscope.passes.batches import by_length
 from headscope.passes.coverage import Coverage
 from headscope.passes.forward import Forward
-from headscope.passes.settings import Settings
 from headscope.storage.lines import Record
 
 # Most examples of a shard: inputs are sorted by length within as many.
@@ -166,10 +163,3 @@ def shards_together(examples: int, size: int) -> int:
     [1, 1, 4, 16]
     """
     return min(TOGETHER, max(1, -(-examples // (size * SUMS))))
-
-
-def groups_of(
-    shard: Iterable[Example], words: Words, settings: Settings, *, first: int, pad_to: int = 0
-) -> Iterator[list[Encoded]]:
-    """The inputs of a shard in groups, one for each batch; `first` is the number of its first input in the corpus."""
-    return by_length(words.encode(shard, first), settings.batch_tokens, settings.seed, pad_to=pad_to)

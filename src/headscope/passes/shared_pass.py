@@ -20,10 +20,9 @@ from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
 from headscope.passes.checkpoints import Checkpoints
 from headscope.passes.forward import share
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.read_parts import read_parts
-from headscope.passes.settings import Settings
+from headscope.passes.settings import PassJournal, Settings
 from headscope.passes.shards import Accumulator, Fold, OpenShard, ReadShards
 from headscope.storage.lines import Record
 

@@ -11,8 +11,7 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.report.best_heads import ChosenHead, tests_made
-from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, ranked, value
 from headscope.report.claims import Claim, above, weakest, witness
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled

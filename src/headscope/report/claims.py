@@ -13,8 +13,7 @@ import xarray as xr
 from scipy.stats import norm, t
 
 from headscope.report.wording import Estimate, n_examples, of_array
-from headscope.statistics.interval_tests import WIDTH, q_above
-from headscope.statistics.significance import RATE, benjamini_hochberg
+from headscope.statistics.significance import RATE, WIDTH, benjamini_hochberg, q_above
 
 Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.

@@ -13,8 +13,8 @@ from headscope.report import default_parts
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.claims import above
 from headscope.report.declared import StudyParts
+from headscope.report.joined_corpora import kinds_by_corpus
 from headscope.report.kinds import COLOURS, MIXED, NAMES
-from headscope.report.kinds_by_corpus import kinds_by_corpus
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Cells, Table, titled

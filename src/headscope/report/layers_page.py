@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headscope.catalog import missing
+from headscope.figures.by_layer import layer_grid
 from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
 from headscope.figures.fit import fitted
-from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.layer_numbers import grid_of, highlights
 from headscope.report.page import Page

@@ -29,6 +29,7 @@ MOST_LABELS = 5
 # A mean over heads of these says nothing.
 TESTS = ("p_value", "q_value", "special", "cluster")
 MOST_SCORES, MOST_COLUMNS = 64, 12
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # What LaTeX takes for a mark of its own.
 LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}"})
 
@@ -71,7 +72,7 @@ def by_layer(result: xr.Dataset) -> Table:
 
 def scores(array: xr.DataArray) -> Table:
     """The values of a variable that has no layers: a column for each label of its last dimension."""
-    *dims, last = array.dims
+    *dims, last = map(str, array.dims)
     flat = array.stack(row=dims) if dims else array.expand_dims("row")
     told_apart = [dim for dim in dims if array.sizes[dim] > 1]
     rows = [
@@ -148,8 +149,8 @@ def largest(table: Table, number: int | None) -> Table:
         return table
 
     def size(row: tuple[Any, Sequence[Cell | None]]) -> float:
-        values = [pd.to_numeric(cell[0].rstrip("%"), errors="coerce") for cell in row[1] if cell]
-        return float(np.nanmax(np.abs([0.0, *values])))
+        values = [cell[0].rstrip("%").replace(",", "") for cell in row[1] if cell]
+        return max((abs(float(value)) for value in values if NUMBER.fullmatch(value)), default=0.0)
 
     return replace(table, rows=sorted(table.rows, key=size, reverse=True)[:number])
 
@@ -193,14 +194,14 @@ def rounded(text: str, interval: str) -> str:
     >>> rounded("0.5173", "0.42, 0.61"), rounded("82.46%", "81.2%, 83.7%"), rounded("all", "")
     ('0.52', '82.5%', 'all')
     """
-    numbers = [float(bound) for bound in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", interval.replace(",", " "))]
-    number = re.fullmatch(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)(%?)", text)
+    numbers = [float(bound) for bound in NUMBER.findall(interval.replace(",", " "))]
+    number = NUMBER.fullmatch(text.removesuffix("%"))
     if number is None or len(numbers) != 2 or numbers[0] == numbers[1]:
         return text
     half = abs(numbers[1] - numbers[0]) / 2
     first = floor(log10(half))
     digits = max(0, -first + (half < 2 * 10**first))
-    return f"{float(number[1]):.{digits}f}{number[2]}"
+    return f"{float(number[0]):.{digits}f}{'%' if text.endswith('%') else ''}"
 
 
 def _cells(values: np.ndarray, spec: str) -> Cells:

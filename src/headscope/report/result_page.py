@@ -68,7 +68,7 @@ def write(
     directory: str | Path,
     *,
     others: Sequence[Source] = (),
-    formats: Sequence[str] = DEFAULT_FORMATS,
+    formats: str | Sequence[str] = DEFAULT_FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
     made_of: str = "",
 ) -> Path:
@@ -80,7 +80,7 @@ def write(
 
     * `result`: what a study returned; `directory`: the folder, which is made if it is missing.
     * `others`: further results of the same model; the atlas shows what they say of its heads, too.
-    * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none.
+    * `formats`: of the figure files, for a paper: svg, pdf, png, or several; `()` writes none.
       PDF and PNG take longer than the page.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
     * `made_of`: a mark that a page which lacks nothing bears.
@@ -88,6 +88,7 @@ def write(
     Raises `HeadscopeError` for another format or if the folder cannot be written to, `DrawingError` if the page was
     written without a part that could not be made.
     """
+    formats = (formats,) if isinstance(formats, str) else formats
     check_formats(formats)  # before all is drawn
     with special_tokens(result.attrs):
         return _written(Measured(results.check(result), others), Path(directory), formats, on_figure, made_of)

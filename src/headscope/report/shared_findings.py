@@ -8,8 +8,7 @@ import xarray as xr
 from headscope.report.claims import LEAST_SEEDS, Claim, above, above_random_weights, below
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, measured, n_examples, number, of_array
-from headscope.statistics.interval_tests import standard_error
-from headscope.statistics.significance import LOWER_IS_BETTER, POWER, smallest_change, smallest_fall
+from headscope.statistics.significance import LOWER_IS_BETTER, POWER, smallest_change, smallest_fall, standard_error
 
 # The score of the whole model in a result of its parts, and where it stands.
 WHOLE: dict[str, dict[str, float]] = {"baseline": {}, "pruned_score": {"share_removed": 0.0}, "whole_score": {}}

@@ -6,7 +6,6 @@ there are those of `report/default_parts`.
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -76,7 +75,7 @@ class StudyPage:
         """Charts, in the order of the page, without those whose number has no value to show, or is not there."""
         if self._is_empty():
             return []
-        with unchecked():
+        with debug_mode(False):  # else Altair checks every part against its schema, which takes half the time
             figures = self._made(self._page.charts or FIGURES)
         there = [figure for figure in figures if figure.variable in self.result]
         return [figure for figure in there if self.result[figure.variable].notnull().any()]
@@ -138,11 +137,6 @@ def _declared(file: Path) -> StudyParts:
     return importlib.import_module(catalog.module_of(file)).PAGE if file.is_file() else StudyParts()
 
 
-def unchecked() -> AbstractContextManager[None]:
-    """Within this context Altair does not check every part of a chart against its schema, which takes half the time."""
-    return debug_mode(False)
-
-
 def study_page(result: xr.Dataset) -> StudyPage:
     """The page of a result; that of `default_parts` where its study is not one of headscope's."""
     study = str(result.attrs["study"])  # looked up, never imported as it is: a result file may hold anything
@@ -170,7 +164,7 @@ def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
     """A hook of a declared card, which is empty if it asks for something that its result does not have."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
-        with leaving_out(result), special_tokens(result.attrs), unchecked():
+        with leaving_out(result), special_tokens(result.attrs), debug_mode(False):
             value = hook(result, *rest)
             return of_model(list(value) if isinstance(value, Iterator) else value)
         return empty

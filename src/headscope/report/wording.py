@@ -310,9 +310,3 @@ def peak_layer(array: xr.DataArray) -> int:
     """The layer with the highest mean over its heads."""
     means = layer_means(array)
     return max(means, key=lambda layer: means[layer])
-
-
-def peak(array: xr.DataArray) -> str:
-    """The layer with the highest mean over its heads, in words."""
-    means, layer = layer_means(array), peak_layer(array)
-    return f"layer {layer} (mean over its heads {number(means[layer])})"

@@ -8,9 +8,9 @@ from typing import Any
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.results.cells import plain
 from headscope.results.files import read
 from headscope.results.hub import FILE, asking
+from headscope.results.tables import plain
 from headscope.storage.files import files_within
 
 README = "README.md"

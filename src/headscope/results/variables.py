@@ -169,7 +169,7 @@ def add_held_out(
 
 
 def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str]) -> dict[str, xr.DataArray]:
-    """The variables by label of a dimension, NaN for labels without a tally; see `statistics.paired_groups`.
+    """The variables by label of a dimension, NaN for labels without a tally; see `paired_means`.
 
     `sink_q_value` is the false discovery rate at which other words give special tokens no more (a t test over inputs or
     documents, corrected for all labels).

@@ -178,3 +178,27 @@ def merge(tallies: Iterable[Tally]) -> Tally:
 
 def _divide(total: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=np.broadcast_to(count > 0, total.shape))
+
+
+def paired_means(
+    values: Float[np.ndarray, " case"],
+    inside: Bool[np.ndarray, " case"],
+    inputs: Int[np.ndarray, " case"],
+    draws: Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"],
+) -> Tally:
+    """Means of the cases inside and outside a group, and outside minus inside, over inputs with both.
+
+    Each input weighs the same; inputs of one group alone are left out.
+
+    >>> values, inputs = np.array([0.25, 0.75, 0.5]), np.array([0, 0, 1])
+    >>> paired_means(values, np.array([True, False, True]), inputs, np.ones((2, 2))).mean.tolist()
+    [0.25, 0.75, 0.5]
+    """
+    number = int(inputs.max(initial=-1)) + 1
+    counts, sums = (
+        np.stack([np.bincount(inputs[group], weights[group], number) for group in (inside, ~inside)], axis=1)
+        for weights in (np.ones(len(values)), values.astype(np.float64))
+    )
+    both = np.flatnonzero((counts > 0).all(1))
+    means = sums[both] / counts[both]
+    return tally_by_input(np.column_stack([means, means[:, 1] - means[:, 0]]), both, draws)

@@ -11,14 +11,12 @@ from jaxtyping import Float
 
 from headscope.capture.attention_switch import fast
 from headscope.corpora.tasks import Task
-from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.outputs.task_inputs import encode_for_task
+from headscope.outputs.task_inputs import TaskInputs
 from headscope.passes import Settings
-from headscope.training.dataset import TrainingSet
 from headscope.training.initialisation import InitialModel
-from headscope.training.loop import TaskExamples, train
+from headscope.training.loop import TaskExamples, task_examples, train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
@@ -26,7 +24,7 @@ ContinuedTraining = Callable[[Model], Float[np.ndarray, "example output"]]
 
 
 def continued_training(
-    model: Model, task: Task, dev: list[Encoded], recipe: TrainingRecipe, settings: Settings, directory: Path
+    model: Model, task: Task, dev: TaskInputs, recipe: TrainingRecipe, settings: Settings, directory: Path
 ) -> tuple[ContinuedTraining, int]:
     """Prepare the training of a model and of smaller copies of it, on the task's train split.
 
@@ -36,11 +34,8 @@ def continued_training(
     """
     if model.network.dtype != torch.float32:
         raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
-    corpus = task.training()
-    inputs, cut = encode_for_task(model, corpus, recipe.max_tokens)
-    training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
-    examples = TaskExamples(training_set, dev, task.targets(task.dev), sum(cut.values()))
-    steps = recipe.epochs * -(-len(inputs) // recipe.batch)
+    examples = task_examples(model, dev, recipe.max_tokens)
+    steps = recipe.epochs * -(-len(examples.train) // recipe.batch)
     return partial(_trained, task=task, examples=examples, recipe=recipe, settings=settings, directory=directory), steps
 
 

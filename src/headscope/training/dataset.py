@@ -11,11 +11,18 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedTokenizerBase
 
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.masking import IGNORED, Masking, masked
+from headscope.encoding.encoder import Words
+from headscope.encoding.masking import IGNORED, Masking, masked, next_pieces
+from headscope.models import Model
+from headscope.models.prediction_heads import is_causal, refuse_without_words_head
 from headscope.outputs.losses import collated
 from headscope.outputs.outputs import masked_logits
+from headscope.outputs.task_inputs import encode_for_task
 
+# How words are masked in training (Devlin et al. 2019).
+DEVLIN = Masking(share=0.15, mask=0.8, random=0.1)
 # Lengths are sorted within random pools of this many batches.
 POOL = 50
 # Lengths of batches with masked words, and their numbers of masked words, are padded to a multiple of these.
@@ -73,6 +80,8 @@ class TrainingSet:
 class MaskedTrainingSet:
     """Inputs whose masked tokens are chosen anew in each epoch, by the seed and the number of the input.
 
+    * `causal`: nothing is masked, and the next words are predicted.
+
     Batches have few shapes: in bfloat16 on a processor, each shape of a product keeps some megabytes of memory.
     """
 
@@ -80,6 +89,7 @@ class MaskedTrainingSet:
     tokenizer: PreTrainedTokenizerBase
     masking: Masking
     seed: int
+    causal: bool = False
     epoch: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -93,20 +103,39 @@ class MaskedTrainingSet:
         return len(self.inputs)
 
     def __getitem__(self, index: int) -> tuple[Encoded, Int[np.ndarray, " token"]]:
-        return masked(self.inputs[index], self.tokenizer, self.seed, self.masking, epoch=self.epoch)
+        encoded = self.inputs[index]
+        if self.causal:
+            return encoded, next_pieces(encoded, self.tokenizer)
+        return masked(encoded, self.tokenizer, self.seed, self.masking, epoch=self.epoch)
 
     def collate(self, group: list[tuple[Encoded, Int[np.ndarray, " token"]]], pad: int) -> dict[str, Tensor]:
-        """Padded keyword arguments of the network, and `labels`, the pieces behind the masks, each [example, token]."""
+        """Padded keyword arguments of the network, and `labels`, the predicted pieces, each [example, token]."""
         labels = collated([pieces for _, pieces in group], torch.device("cpu"))
         width = min(-(-labels.shape[1] // LENGTHS) * LENGTHS, self._longest)
         labels = functional.pad(labels, (0, width - labels.shape[1]), value=IGNORED)
         return padded([encoded for encoded, _ in group], pad, width) | {"labels": labels}
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
-        """The mean cross entropy of the masked tokens, in nats."""
+        """The mean cross entropy of the predicted pieces, in nats."""
         inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
         logits, pieces = masked_logits(network, inputs, batch["labels"], multiple=MASKS)
         return functional.cross_entropy(logits.float(), pieces, ignore_index=IGNORED)
+
+
+def training_set(model: Model, task: Task, max_tokens: int, seed: int = 0) -> tuple[TrainingInputs, int]:
+    """The training inputs of a task, and how many examples were shortened; of words long texts are read in windows.
+
+    * `seed`: of masks.
+
+    Raises `HeadscopeError` for a task without a train split, or examples that cannot be shortened.
+    """
+    corpus = task.training()
+    if task.kind == "words":
+        refuse_without_words_head(model)
+        inputs = list(Words(model.tokenizer, min(max_tokens, model.max_tokens), "window").encode(corpus))
+        return MaskedTrainingSet(inputs, model.tokenizer, DEVLIN, seed, is_causal(model)), 0
+    inputs, cut = encode_for_task(model, corpus, max_tokens)
+    return TrainingSet(inputs, task.targets(corpus), task.kind == "regression"), cut.total()
 
 
 class LengthGrouped:

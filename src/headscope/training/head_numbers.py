@@ -21,8 +21,6 @@ from headscope.passes.forward import Forward, RowObservers
 from headscope.passes.observing import MeasureObserver, RowsObserver
 from headscope.training.loop import TaskExamples, plain_forward
 
-# What a head may look at, in the order of `focus`: the offsets of `attention_offset`, then classes of tokens.
-FOCUS = ("previous", "itself", "next", "cls", "sep", "punct")
 MEASURES = {"offset": attention_offset, "classes": attention_to, "entropy": entropy}
 
 
@@ -51,9 +49,9 @@ class HeadNumbers:
         if not number:
             return
         self.model = wrap(model.network, model.tokenizer)
-        groups = by_length(examples.dev[:number], settings.batch_tokens)
+        groups = by_length(examples.dev.inputs[:number], settings.batch_tokens)
         self.inputs = [TaskInputs(self.model, task, group) for group in groups]
-        self.targets = examples.targets.tolist()
+        self.targets = examples.dev.masked_pieces or examples.targets.tolist()
         self.before = [maps for maps, _ in self._read()]
 
     def measured(self) -> dict[str, np.ndarray]:
@@ -61,8 +59,8 @@ class HeadNumbers:
 
         * `importance`: mean over examples of the derivative of the loss in the head's gate (Michel et al. 2019, 4.1).
         * `similarity`: mean cosine of its maps with those at the start (Kovaleva et al. 2019, section 4.3).
-        * `focus`: its shares of attention, in the order of `FOCUS`; `entropy`: of its attention, in nats (Clark et al.
-          2019, section 3).
+        * `focus`: its shares of attention to the previous token, itself and the next one, then to cls, sep and punct;
+          `entropy`: of its attention, in nats (Clark et al. 2019, section 3).
         """
         similarity, focus, entropies = list[Tensor](), list[Tensor](), list[Tensor]()
         with plain_forward(self.model.network):

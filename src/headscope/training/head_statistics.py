@@ -19,8 +19,7 @@ from headscope.capture.attention_switch import uncached
 from headscope.capture.eager import eager
 from headscope.capture.observer import blocks
 from headscope.capture.self_check import CAPTURES, Capture
-from headscope.capture.softmax import exact_softmax, shifted
-from headscope.capture.softmax_tap import tapped
+from headscope.capture.softmax import exact_softmax, shifted, tapped
 from headscope.results.variables import by_layer
 
 # A text is divided into so many parts of equal length.

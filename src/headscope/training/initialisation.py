@@ -18,8 +18,8 @@ from headscope.models import Model
 from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import bounded, load_config
-from headscope.models.prediction_heads import has_words_head
-from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
+from headscope.models.prediction_heads import has_words_head, predicts_words
+from headscope.models.pruned_checkpoint import built, pruning_of
 from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import load_tokenizer
 from headscope.training.dataset import TrainingInputs
@@ -62,13 +62,14 @@ class InitialModel:
     @property
     def model(self) -> Model:
         """A model for plain forward passes, without capture of attention."""
-        return Model("", self.network, self.tokenizer, Capture("", ()))
+        return Model("", self.network, self.tokenizer, Capture("", (), looks_ahead=False))  # its outputs tell that
 
 
 def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_code: bool = False) -> InitialModel:
     """Build the model of a row of Table 1 before training (Kovaleva et al. 2019).
 
-    The classifier is always new, with random weights by the model's own code. The same seed gives the same weights.
+    The classifier is always new, with random weights by the model's own code. The same seed gives the same weights. For
+    a task of words the head is that of the checkpoint.
 
     * `checkpoint`: the model's files.
     * `task`: sets the number and the names of the outputs.
@@ -79,8 +80,27 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
     """
     if init not in get_args(Init):
         raise HeadscopeError(f"init '{init}' is unknown; use one of {', '.join(get_args(Init))}")
+    if task.kind == "words":
+        return _initial_words(checkpoint, init, seed, remote_code)
     config = _with_outputs(_config(checkpoint, "SequenceClassification", "classifier", remote_code), task)
     return _built(checkpoint, config, "SequenceClassification", init, seed, remote_code)
+
+
+def _initial_words(checkpoint: Checkpoint, init: str, seed: int, remote_code: bool) -> InitialModel:
+    """A model with its own head for masked or next words."""
+    if not predicts_words(checkpoint):
+        raise HeadscopeError(
+            f"model '{checkpoint.name}' has no head that predicts words; train one with 'headscope pretrain-head'"
+        )
+    kind = "MaskedLM" if has_words_head(checkpoint) else "CausalLM"
+    config = _config(checkpoint, kind, "head for words", remote_code)
+    start = _built(checkpoint, config, kind, init, seed, remote_code, new_head=False)
+    if not any(parameter.requires_grad for parameter in start.network.parameters()):
+        raise HeadscopeError(
+            f"model '{checkpoint.name}': its head for words is its embeddings, so that nothing is trained where the "
+            "encoder is frozen; use another --init"
+        )
+    return start
 
 
 def initial_masked_lm(
@@ -109,27 +129,42 @@ def set_for_training(network: PreTrainedModel, dropout: float, device: torch.dev
 
 
 def _built(
-    checkpoint: Checkpoint, config: PreTrainedConfig, kind: str, init: str, seed: int, remote_code: bool
+    checkpoint: Checkpoint,
+    config: PreTrainedConfig,
+    kind: str,
+    init: str,
+    seed: int,
+    remote_code: bool,
+    *,
+    new_head: bool = True,
 ) -> InitialModel:
-    """A network of a class of transformers (AutoModelFor...) with a new head, from an init of `initial`."""
+    """A network of a class of transformers (AutoModelFor...), from an init of `initial`.
+
+    * `new_head`: its head is new; else that of the checkpoint, too.
+    """
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     _padding(checkpoint.name, config, tokenizer)
     code = {"trust_remote_code": remote_code}
     failure = refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model")
     with torch.random.fork_rng(), quiet(), failure, bounded(checkpoint):
         # first, since sizes that are too large are found here before memory is taken
-        kept = {} if init == "random" else _encoder(checkpoint, config, code)
+        kept = {} if init == "random" else _weights(checkpoint, config, code, "" if new_head else kind)
         torch.manual_seed(seed)
-        network = _untrained(config, kind, code)
-    weights = network.base_model.state_dict()
+        network = _untrained(config, kind, code).eval()
+    part, prefix = (network.base_model, f"{network.base_model_prefix}.") if new_head else (network, "")
+    weights = part.state_dict()
     kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
-    network.base_model.load_state_dict(kept, strict=False)
+    part.load_state_dict(kept, strict=False)
     tokenizer, _ = with_segment_ids(checkpoint.name, network, tokenizer)
-    old = {f"{network.base_model_prefix}.{name}" for name in kept}
+    old, parameters = {f"{prefix}{name}" for name in kept}, dict(network.named_parameters())
     if init == "frozen":
-        for name, parameter in network.named_parameters():
-            parameter.requires_grad = name not in old
-    return InitialModel(network, tokenizer, tuple(sorted(set(dict(network.named_parameters())) - old)))
+        for name, parameter in parameters.items():
+            parameter.requires_grad = name not in old if new_head else not _of_encoder(network, name)
+    return InitialModel(network, tokenizer, tuple(sorted(set(parameters) - old)))
+
+
+def _of_encoder(network: PreTrainedModel, name: str) -> bool:
+    return name.startswith(f"{network.base_model_prefix}.")
 
 
 def _config(checkpoint: Checkpoint, kind: str, head: str, remote_code: bool) -> PreTrainedConfig:
@@ -179,10 +214,14 @@ def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
     config.pad_token_id = tokenizer.pad_token_id
 
 
-def _encoder(checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The encoder's weights in the checkpoint."""
+def _weights(
+    checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str, Any], head: str
+) -> dict[str, torch.Tensor]:
+    """The encoder's weights in the checkpoint, or those of AutoModelFor`head`."""
     pruning = pruning_of(config)
-    kind: Any = built(headless_class(config), pruning) if pruning else AutoModel
+    kind: Any = _auto(head) if head else AutoModel
+    if pruning:
+        kind = built(kind._model_mapping[type(config)], pruning)
     encoder, report = kind.from_pretrained(
         checkpoint.folder,
         config=config,

@@ -16,14 +16,14 @@ from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.pruned_folder import write
-from headscope.outputs.outputs import logits, masked_outputs
+from headscope.outputs.outputs import logits, masked_outputs, task_outputs
+from headscope.outputs.task_inputs import TaskInputs
 from headscope.passes import Settings
-from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
+from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, training_set
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe, layer_rates
-from headscope.training.recorders import attention_change, recorded
+from headscope.training.recorders import attention_change, recorded, state_bytes, trained_weights
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
-from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
@@ -56,14 +56,27 @@ class TrainingExamples(Protocol):
 class TaskExamples:
     """Training set, dev inputs and dev targets of a task; `cut` counts the shortened training examples."""
 
-    train: TrainingSet
-    dev: list[Encoded]
+    train: TrainingInputs
+    dev: TaskInputs
     targets: Float[np.ndarray, " example"]
     cut: int = 0
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
-        """Logits of a model for the dev inputs."""
-        return logits(model, self.dev, settings)
+        """See `outputs_for`."""
+        return outputs_for(self.dev, model, settings)
+
+
+def outputs_for(dev: TaskInputs, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
+    """Outputs of a model for the inputs of a task: logits, finite or not, or the losses of words."""
+    if dev.task.kind == "words":
+        return task_outputs(replace(dev, model=model), settings)
+    return logits(model, dev.inputs, settings)
+
+
+def task_examples(model: Model, dev: TaskInputs, max_tokens: int) -> TaskExamples:
+    """The training set of a task beside its dev inputs; see `training_set`."""
+    train, cut = training_set(model, dev.task, max_tokens)
+    return TaskExamples(train, dev, dev.task.targets(dev.task.dev), cut)
 
 
 @dataclass(frozen=True)
@@ -135,9 +148,9 @@ def train(
 
     with torch.random.fork_rng(), quiet():
         training_arguments = arguments(recipe, settings.seed, record.folder, network.device)
-        training_set = initial.training_set(examples.train)
+        training_inputs = initial.training_set(examples.train)
         rates = layer_rates(network, recipe) | dict(initial.rates)
-        trainer = SilentTrainer(network, training_arguments, training_set, initial.pad, rates)
+        trainer = SilentTrainer(network, training_arguments, training_inputs, initial.pad, rates)
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
         recorder = EpochRecorder(record, compute, epoch_done, settings.on_progress, epochs.until)
         for callback in (recorder, *epochs.callbacks):

@@ -1,15 +1,17 @@
-"""What is recorded along a training: lengths of gradients, updates and weights at some steps, changes of attention.
+"""What is recorded along a training: lengths of gradients, updates and weights, changes of attention, and memory.
 
 A review of Kovaleva et al. 2019 asks whether the last layers change most only because their gradients are larger.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
 from transformers import PreTrainedModel, TrainerCallback, TrainerState
 
 from headscope import catalog
@@ -185,3 +187,33 @@ def attention_change(history: list[dict[str, Any]]) -> np.ndarray:
     """What was found, by layer; empty if nothing was."""
     changes = [entry[CHANGE] for entry in history if CHANGE in entry]
     return np.array(changes[-1] if changes else [], dtype=np.float32)
+
+
+# Of a weight in float32, and of a trained one beside it: its gradient and the two moments of Adam.
+BYTES, FURTHER = 4, 12
+
+
+@contextmanager
+def saved_bytes(network: nn.Module) -> Iterator[Callable[[], int]]:
+    """A context whose function says how many bytes its passes have kept so far; those of the weights do not count."""
+    weights = {weight.untyped_storage().data_ptr() for weight in network.parameters()}
+    sizes: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        yield lambda: sum(sizes.values())
+
+
+def trained_weights(network: nn.Module) -> int:
+    """The number of trained parameters."""
+    return sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
+
+
+def state_bytes(network: nn.Module) -> int:
+    """The bytes of all weights in float32, and of gradients and moments of the trained ones."""
+    return BYTES * sum(weight.numel() for weight in network.parameters()) + FURTHER * trained_weights(network)

@@ -24,8 +24,8 @@ from headscope.errors import HeadscopeError
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe, set_rates
+from headscope.training.recorders import saved_bytes
 from headscope.training.run_record import RunRecord
-from headscope.training.saved_bytes import saved_bytes
 
 # Equal parts of a training over which the loss is averaged.
 PARTS = 50

@@ -15,9 +15,10 @@ from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.config import attention_shape
 from headscope.models.prediction_heads import has_masked_lm_head, is_causal
 from headscope.passes.batches import collator
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
@@ -77,6 +78,7 @@ class Interventions:
             "can_fill_mask": mask,
             "mask_token": model.tokenizer.mask_token if mask else None,
             "task_labels": self.task_labels,
+            **attention_shape(model.network.config, model.capture.heads),
         }
 
     def predictions(self, text: Encoded) -> list[Predictions]:

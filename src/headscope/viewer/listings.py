@@ -11,10 +11,8 @@ from headscope.figures.labels import head_name
 from headscope.figures.theme import CATEGORIES, INK, finished
 from headscope.figures.tidy import inline
 from headscope.report.cards import Card
-from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import question, value
+from headscope.report.cards.head_numbers import Row, question, value
 from headscope.report.parts import Finding
-from headscope.viewer.embedded import usual_heads
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import ViewState
 
@@ -39,7 +37,7 @@ def card_listing(session: ViewSession, text: str, state: ViewState) -> Any:
 
 def try_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     """The predictions with all heads and without those of the state, or else without the chosen ones."""
-    chosen = state.off or ",".join(head_name(*head) for head in state.heads or usual_heads(session))
+    chosen = state.off or ",".join(head_name(*head) for head in state.heads or session.usual_heads())
     answer = session.try_heads(text, chosen, state.mode, state.model)
     lines = []
     for before, after in zip(answer["before"], answer["after"], strict=True):
@@ -64,7 +62,7 @@ def _joined(first: str, second: str | None) -> str:
 
 
 def _head(session: ViewSession, state: ViewState) -> tuple[int, int]:
-    return next(iter(state.heads or usual_heads(session)))
+    return next(iter(state.heads or session.usual_heads()))
 
 
 def _card_lines(card: Card) -> Iterator[ListedLine]:

@@ -17,7 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
-from headscope.training.step_models import step_models
+from headscope.training.steps import step_models
 
 MAPPINGS = (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,

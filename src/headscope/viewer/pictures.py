@@ -15,7 +15,6 @@ from headscope.figures.attention_image import AtlasCell, atlas, attention_images
 from headscope.figures.theme import CATEGORIES, INK, finished
 from headscope.figures.tidy import inline
 from headscope.report.kinds import COLOURS
-from headscope.viewer.embedded import usual_heads
 from headscope.viewer.listings import LISTINGS
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import MOST_WORDS, TextMaps
@@ -118,7 +117,7 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         f"{layer}-{head}{f' of {names[model]}' if len(models) > 1 else ''}": _weights(
             session, text, state, (layer, head, model), units[model]
         )
-        for layer, head in state.heads or usual_heads(session)
+        for layer, head in state.heads or session.usual_heads()
         for model in models
     }
     subject = f"Head {next(iter(maps))} of {names[state.model]}" if len(maps) == 1 else names[state.model]

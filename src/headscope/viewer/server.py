@@ -1,4 +1,4 @@
-"""The local page of the viewer: its files, and the data that it requests (`answers`).
+"""The local page of the viewer: its files, and the data that it requests (`routes`).
 
 Binary answers are little-endian. An overview: uint16 layers, heads and side, float32 maximum[layer, head], uint8
 levels[layer, head, side, side]. A tile and the map between words: `tiles.pack`. Errors: `{"error": "one line"}`.

@@ -28,6 +28,7 @@ from headscope.viewer.text_tokens import text_tokens, word_pairs
 
 PAGE = 20
 SECONDS = 120.0
+USUAL = ("relation", "previous", "next")
 
 
 def no_change(number: int) -> None:
@@ -202,6 +203,11 @@ class ViewSession:
         kinds = [(kind, word) for *index, kind, word in self.numbers()["kinds"] if index == [layer, head]]
         fitting = [name for kind, word in kinds for name in self._focus if name == kind or name.startswith(f"{word}:")]
         return next(iter([*fitting, *self._focus]), "")
+
+    def usual_heads(self) -> tuple[tuple[int, int], ...]:
+        """The head that a view without a chosen head shows: the first with a relation or a neighbour, else 1-1."""
+        kinds = [(layer, head) for layer, head, kind, _ in self.numbers()["kinds"] if kind in USUAL]
+        return (kinds[0] if kinds else (1, 1),)
 
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
         """The texts of a page of a corpus, 20 a page. Raises `Missing` if there is no such corpus or page."""

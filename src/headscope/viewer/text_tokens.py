@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora.parsing.words import words
 from headscope.encoding.encoded import Encoded, encoded
-from headscope.encoding.readable import readable_tokens
+from headscope.encoding.word_tokens import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.limits import MOST_LETTERS

@@ -17,8 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.report.atlas import InputTokens, typical_tokens
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import tiles
-from headscope.viewer.embedded import embedded
-from headscope.viewer.export import offline_page, script, style
+from headscope.viewer.export import embedded, offline_page, script, style
 from headscope.viewer.routes import reply
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import KeptText, TextMaps, identifier
@@ -49,7 +48,7 @@ class FramedView:
 def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
     """A view as an anywidget; `widget.state` is the fragment of its state, which may be set.
 
-    It holds the data of the first text; a kernel answers messages about others (`answers.reply`).
+    It holds the data of the first text; a kernel answers messages about others (`routes.reply`).
     Where IPython shows it, the frame of the same view stands above it for a saved notebook; the widget hides it.
     Raises `HeadscopeError` if anywidget is not installed.
     """

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
-from headscope.corpora.parsing.bracketed_phrases import heads
+from headscope.corpora.parsing.bracketed_phrases import heads_of, tree_of
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Mention
@@ -121,7 +121,7 @@ def test_what_is_broken_is_refused_with_its_line_or_counted(content: str, said: 
 )
 def test_the_head_of_a_phrase(phrase: list[tuple[str, str, str]], head: str) -> None:
     forms, tags, bits = (list(column) for column in zip(*phrase, strict=True))
-    found = heads(bits, tags, 1)
+    found = heads_of(tree_of(bits, tags, 1), len(bits))
     assert [form for form, its in zip(forms, found, strict=True) if not its] == [head]
 
 
@@ -141,7 +141,7 @@ def parses(draw: st.DrawFn) -> list[str]:
 @given(bits=parses(), data=st.data())
 def test_heads_of_any_parse_are_a_tree(bits: list[str], data: st.DataObject) -> None:
     tags = data.draw(st.lists(st.sampled_from(["NN", "POS", "VBD", "."]), min_size=len(bits), max_size=len(bits)))
-    found = heads(bits, tags, 1)
+    found = heads_of(tree_of(bits, tags, 1), len(bits))
     assert len(found) == len(bits) and found.count(0) == 1 and not cycle(found)
 
 
@@ -151,4 +151,4 @@ def test_a_parse_that_lost_a_bracket_is_bad(bits: list[str], data: st.DataObject
     position = data.draw(st.sampled_from(positions))
     broken = [bit[:-1] if position == number else bit for number, bit in enumerate(bits)]
     with pytest.raises(Bad, match="open"):
-        heads(broken, ["NN"] * len(bits), 1)
+        tree_of(broken, ["NN"] * len(bits), 1)

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from headscope.corpora.suites import ClozeItem, read_suites
-from headscope.corpora.suites.readers.numeracy import LARGEST, LISTED, LISTS, WORDS
+from headscope.corpora.suites.readers.generated import LARGEST, LISTED, LISTS, WORDS
 
 
 def items(suite: str) -> tuple[ClozeItem, ...]:

@@ -50,6 +50,12 @@ def test_loss_of_masked_words_weighs_every_word_the_same():
     assert score("loss", outputs, np.zeros(3)) == pytest.approx(7 / 3)
 
 
+def test_perplexity_and_bits_are_those_of_the_loss():
+    outputs = np.array([[6.0, 2, 9], [1.0, 1, 5]])
+    found = [score(metric, outputs, np.zeros(2)) for metric in ("perplexity", "probability", "bits_per_character")]
+    assert found == pytest.approx([np.exp(7 / 3), np.exp(-7 / 3), 7 / 14 / np.log(2)])
+
+
 @pytest.mark.parametrize("metric", ["f1", "matthews", "pearson", "spearman"])
 def test_undefined_is_zero(metric):
     outputs = np.zeros((3, 1 if metric in ("pearson", "spearman") else 2))
@@ -58,7 +64,7 @@ def test_undefined_is_zero(metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_bootstrap_scores_the_examples_as_often_as_they_are_drawn(metric):
-    outputs, targets = cases(2)
+    outputs, targets = cases(3 if metric == "bits_per_character" else 2)
     draws = poisson_draws(range(N), seed=3, resamples=5)
     many = resampled(metric, outputs, targets, draws)
     assert many.shape == (5, 4)

@@ -57,7 +57,9 @@ def test_another_study_is_refused_before_anything_is_read_and_replaced_with_over
     assert figures(tmp_path) and not figures(tmp_path) & (drawn - {"atlas.svg", "atlas-column.svg"})
 
 
-def test_another_model_or_setting_is_refused_and_replaced_with_overwrite(model: str, tmp_path: Path) -> None:
+def test_another_model_or_setting_is_refused_and_replaced_with_overwrite(
+    model: str, tmp_path: Path, pages_not_written: None
+) -> None:
     run("profile", model, tmp_path, "--no-figures")
     before = (tmp_path / "result.nc").read_bytes()
     assert f"has the result of a run with model {model}, not minilm; " in run("profile", "minilm", tmp_path)

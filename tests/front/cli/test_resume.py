@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headscope import catalog
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from support.cli import run_command
 from support.tiny import save_tiny
 

@@ -49,7 +49,7 @@ def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     assert "is kept" in survey().stderr and (path / "result.nc").stat().st_mtime_ns == before
     assert "run anew: --overwrite" in survey("--overwrite").stderr
     (tmp_path / "texts.txt").write_text("We slept.\nIt rained.\n", encoding="utf-8")
-    assert "run anew: corpus " in survey().stderr
+    assert "run anew: another corpus" in survey().stderr
     assert results.read(path).attrs["n_examples"] == 2
     kept = results.read(path)
     save_tiny(tmp_path / "bert", tiny_bert(1, **SMALL))
@@ -90,7 +90,7 @@ def test_a_result_that_was_saved_without_its_maps_is_not_whole(
         raise SystemExit(9)
 
     with monkeypatch.context() as patched:
-        patched.setattr("headscope.passes.typical_inputs.with_maps_of", killed)
+        patched.setattr("headscope.passes.attention_maps.with_maps_of", killed)
         assert survey().exit_code == 9
     assert "typical_map" not in results.read(tmp_path / "out" / "profile")
     assert "is kept" not in survey().stderr and "typical_map" in results.read(tmp_path / "out" / "profile")

@@ -10,7 +10,7 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.front.cli.survey import is_model, split
 from headscope.papers import judge, read_papers
-from headscope.papers.two_models import differences
+from headscope.papers.across_models import differences
 from headscope.report.cards.model_results import models_in
 from headscope.report.page import MARK
 from support.cli import run_command

@@ -18,7 +18,7 @@ from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
 
 SHARING = [study for study in catalog.names("studies") if shares(study)]
-FEW = ("--limit", "80", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
+FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),
     "structure": ("--epochs", "1", "--rank", "2", "--no-random"),
@@ -57,6 +57,12 @@ def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return count
 
 
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of passes have twelve examples each."""
+    monkeypatch.setattr(shards, "EXAMPLES", 12)
+
+
 @pytest.fixture(scope="module")
 def alone(model: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The folder of the results of the separate commands, and how many batches they read."""
@@ -77,10 +83,10 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     alone: tuple[Path, int],
     tmp_path: Path,
     pages_not_written: None,
+    small_shards: None,
     monkeypatch: pytest.MonkeyPatch,
     workers: str,
 ) -> None:
-    monkeypatch.setattr(shards, "EXAMPLES", 12)
     shown, (folder, read_alone) = passes_of(monkeypatch), alone
     together = commands(model, tmp_path / "together", "--workers", workers)
     with inputs_kept():
@@ -99,9 +105,8 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
 
 
 def test_a_shared_pass_goes_on_from_its_checkpoint(
-    model: str, tmp_path: Path, journal_often: None, monkeypatch: pytest.MonkeyPatch
+    model: str, tmp_path: Path, journal_often: None, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "EXAMPLES", 12)
     shown, kept = passes_of(monkeypatch), Forward._show
     fewer = commands(model, tmp_path, "--limit", "40")
     some = {study: fewer[study] for study in ("profile", "syntax")}
@@ -126,10 +131,9 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(
 
 @pytest.mark.thorough
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
-    model: str, tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
+    model: str, tmp_path: Path, pages_not_written: None, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
-    monkeypatch.setattr(shards, "EXAMPLES", 12)
     one = commands(model, tmp_path / "one")
     several = commands(model, tmp_path / "several", "--engine", "ray", "--workers", "2")
     for some, folder in ((one, "one"), (several, "several")):

@@ -9,21 +9,12 @@ from selenium.webdriver.support.wait import WebDriverWait
 from headscope.report import write
 from headscope.report.cards import Card
 from headscope.report.heads_page import write_card, write_heads
+from support.browsing import open_page
 from support.made_heads import model_of, with_maps
 from support.profile_result import profile_result
 
 STATES = "return [...document.querySelectorAll('[data-chart]')].map((place) => place.dataset.state)"
 SEEN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
-
-
-def opened(browser: Chrome, page: Path) -> Chrome:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
-    browser.get("about:blank")
-    browser.get_log("browser")
-    browser.get(page.as_uri())
-    return browser
 
 
 def first_column(browser: Chrome) -> list[str]:
@@ -44,7 +35,7 @@ def heads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_column_orders_the_heads_and_turns_round(browser: Chrome, heads: Path) -> None:
-    opened(browser, heads)
+    open_page(browser, heads.as_uri())
     assert first_column(browser)[:2] == ["1-1", "1-2"]
     press(browser, "attention offset: previous token")
     assert first_column(browser)[0] == "2-3"
@@ -58,7 +49,7 @@ def test_a_column_orders_the_heads_and_turns_round(browser: Chrome, heads: Path)
 
 
 def test_choosing_a_head_opens_its_card_and_draws_its_map(browser: Chrome, heads: Path) -> None:
-    opened(browser, heads)
+    open_page(browser, heads.as_uri())
     assert browser.execute_script(STATES) == [None]
     link = next(
         element for element in browser.find_elements("css selector", "table.sortable a") if element.text == "1-1"
@@ -71,7 +62,7 @@ def test_choosing_a_head_opens_its_card_and_draws_its_map(browser: Chrome, heads
 
 
 def test_a_card_draws_everything_without_a_word(browser: Chrome, tmp_path: Path) -> None:
-    opened(browser, write_card(Card(model_of(profile_result(), with_maps()), 1, 1), tmp_path))
+    open_page(browser, write_card(Card(model_of(profile_result(), with_maps()), 1, 1), tmp_path).as_uri())
     WebDriverWait(browser, 30).until(lambda window: window.execute_script(SEEN))
     assert len(browser.find_elements("css selector", "[data-chart] svg.marks")) == 2
     assert browser.find_element("tag name", "h1").text == "Head 1-1 of tiny"
@@ -80,7 +71,7 @@ def test_a_card_draws_everything_without_a_word(browser: Chrome, tmp_path: Path)
 
 @pytest.mark.always
 def test_the_page_of_a_result_orders_its_heads_too(browser: Chrome, tmp_path: Path) -> None:
-    opened(browser, write(profile_result(), tmp_path))
+    open_page(browser, write(profile_result(), tmp_path, formats=()).as_uri())
     browser.execute_script("document.querySelector('#heads details').open = true")
     press(browser, "attention offset: previous token")
     assert first_column(browser)[0] == "2-3"

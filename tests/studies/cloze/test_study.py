@@ -16,7 +16,7 @@ import headscope
 from headscope import Settings
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.results.variables import Variables

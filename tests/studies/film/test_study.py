@@ -12,11 +12,11 @@ import xarray as xr
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.report.study_page import study_page
 from headscope.studies.training.film.reading import StepReader
 from headscope.studies.training.finetune.study import run as finetune
-from headscope.training.kept_steps import KeptSteps
+from headscope.training.steps import KeptSteps
 from support.killed import Killed, kill
 from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, planted
 from support.planted_task import DECIDES, planted_classifier, planted_task
@@ -197,7 +197,7 @@ def test_a_film_that_is_killed_goes_on_with_the_same_bits(
 
 
 def test_steps_of_a_killed_training_are_the_same(tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from headscope.training import kept_steps
+    from headscope.training import steps
 
     model = str(tiny_folder(tmp_path / "tiny"))
     options: dict[str, Any] = {"batch": 8, "epochs": 2, "learning_rate": 2e-3, "max_tokens": 32, "baselines": False}
@@ -207,7 +207,7 @@ def test_steps_of_a_killed_training_are_the_same(tuned: Path, tmp_path: Path, mo
         finetune(model, (birds(16, 24),), QUICK, directory=tmp_path / "out", loading={}, keep_steps="3", **options)
 
     with monkeypatch.context() as patched:
-        kill(patched, kept_steps, "save_file", 2)
+        kill(patched, steps, "save_file", 2)
         with pytest.raises(Killed):
             train()
     train()

@@ -57,10 +57,10 @@ def test_stopping_is_judged_by_the_main_metric_after_a_third_of_the_epochs() -> 
     last = np.array([[0.6, 0.1], [0.9, 0.2], [0.7, 0.4], [0.7, 0.3]])
     early = np.array([0.5, 0.1, 0.4, 0.3])
     scores = np.stack([np.stack([early, early], 1), last, last], axis=1)  # [run, epoch, metric]
-    made = early_stopping(scores, last)
+    made = early_stopping(scores, last, np.ones(1))
     assert made["stopping_loss"] == pytest.approx(np.array([[0.2, 0.2, 0.3], [0.0, 0.0, 0.3]]))
-    assert early_stopping(scores[:3], last[:3]) == early_stopping(scores[:, :1], last) == {}
-    assert best_of_runs(last)["expected_best"][:, 0] == pytest.approx(last.mean(0))
+    assert early_stopping(scores[:3], last[:3], np.ones(1)) == early_stopping(scores[:, :1], last, np.ones(1)) == {}
+    assert best_of_runs(last, np.ones(1))["expected_best"][:, 0] == pytest.approx(last.mean(0))
 
 
 def test_agreement_of_heads_is_the_mean_over_pairs_of_runs() -> None:

@@ -10,9 +10,8 @@ from transformers import AutoModel, BertForMaskedLM, BertForSequenceClassificati
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.models.eight_bits import EightBits, quantised
-from headscope.models.onnx import export
-from headscope.outputs.size_and_speed import file_seconds, first_output, random_tokens, session_of
+from headscope.models.onnx import EightBits, export, first_output, quantised, session_of
+from headscope.outputs.size_and_speed import file_seconds, random_tokens
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, WHOLE
 from headscope.studies.size.shrink.plan import Size

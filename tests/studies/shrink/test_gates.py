@@ -10,8 +10,7 @@ from torch import Tensor
 
 import headscope
 from headscope import Settings
-from headscope.models.gated import GateValues, gated, silenced
-from headscope.models.removable_parts import Kept
+from headscope.models.removable_parts import GateValues, Kept, gated, silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.numbers import Numbers
 from headscope.studies.size.shrink.figures import open_gates

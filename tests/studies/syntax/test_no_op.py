@@ -11,7 +11,7 @@ import xarray as xr
 import headscope
 from headscope import Settings
 from headscope.report.study_page import study_page
-from headscope.statistics.paired_groups import paired_means
+from headscope.statistics.bootstrap import paired_means
 from headscope.studies.heads.syntax.scores import HeadPredictions, applies
 from support import claim_texts as texts
 from support.planted import CERTAIN, HIDDEN, PIECES, WIDTH, Head, looks_from_to, planted

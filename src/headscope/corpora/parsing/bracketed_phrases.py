@@ -35,26 +35,40 @@ class Phrase:
     word: int = -1
 
 
-def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
-    """The head of each word, from 1, and 0 for the root; empty where the sentence has no parse.
+def tree_of(bits: list[str], tags: list[str], line: int) -> Phrase | None:
+    """The parse of a sentence; None where it has none.
 
     * `bits`: the brackets around each word ("(NP*", "*", "*)"); `tags`: its part of speech.
 
     Raises `Bad` if a bracket has no partner.
 
-    >>> heads(["(TOP(S(NP*", "*)", "(VP*)", "*))"], ["DT", "NN", "VBD", "."], 1)
+    >>> heads_of(tree_of(["(TOP(S(NP*", "*)", "(VP*)", "*))"], ["DT", "NN", "VBD", "."], 1), 4)
     (2, 3, 0, 3)
     """
-    return heads_of(_tree(bits, tags, line), len(bits)) if any("(" in bit for bit in bits) else ()
+    if not any("(" in bit for bit in bits):
+        return None
+    root = Phrase("")
+    opened = [root]
+    for word, (bit, tag) in enumerate(zip(bits, tags, strict=True)):
+        before, _, after = bit.partition("*")
+        for label in LABEL.findall(before):
+            opened[-1].parts.append(phrase := Phrase(label))
+            opened.append(phrase)
+        if len(opened) - 1 > DEEPEST:  # the first is no phrase
+            raise Bad(line + word, f"the parse is nested more than {DEEPEST} levels deep")
+        opened[-1].parts.append(Phrase(tag, word=word))
+        if after.count(")") >= len(opened):
+            raise Bad(line + word, f"the parse closes a phrase that is not open: '{bit}'")
+        del opened[len(opened) - after.count(")") :]
+    if opened[1:]:
+        raise Bad(line, f"the parse leaves the phrase '{opened[-1].label}' open")
+    return root
 
 
-def constituents(bits: list[str], tags: list[str], line: int) -> "Constituents":
-    """The constituents of a sentence, none where it has no parse. Arguments as of `heads`."""
-    return constituents_of(_tree(bits, tags, line)) if any("(" in bit for bit in bits) else Constituents(None, (), ())
-
-
-def heads_of(root: Phrase, words: int) -> tuple[int, ...]:
-    """The head of each of `words` words of a parse, from 1, and 0 for the root."""
+def heads_of(root: Phrase | None, words: int) -> tuple[int, ...]:
+    """The head of each of `words` words of a parse, from 1, and 0 for the root; none without a parse."""
+    if root is None:
+        return ()
     linked = [0] * words
     _link(root, linked)
     return tuple(linked)
@@ -63,18 +77,20 @@ def heads_of(root: Phrase, words: int) -> tuple[int, ...]:
 class Constituents(NamedTuple):
     """Phrases of a sentence, as fields of `Sentence`."""
 
-    phrases: tuple[tuple[int, int], ...] | None
-    phrase_labels: tuple[str, ...]
-    top: tuple[str, ...]
+    phrases: tuple[tuple[int, int], ...] | None = None
+    phrase_labels: tuple[str, ...] = ()
+    top: tuple[str, ...] = ()
 
 
-def constituents_of(root: Phrase) -> Constituents:
+def constituents_of(root: Phrase | None) -> Constituents:
     """The words [start, end) and category of each phrase of two or more words, the longest first; the parts of the top.
 
     >>> house = Phrase("NP-SBJ", [Phrase("DT", word=0), Phrase("NN", word=1)])
     >>> constituents_of(Phrase("", [Phrase("S", [house, Phrase("VP", [Phrase("VBD", word=2)])])]))
     Constituents(phrases=((0, 3), (0, 2)), phrase_labels=('S', 'NP'), top=('NP', 'VP'))
     """
+    if root is None:
+        return Constituents()
     labels: dict[tuple[int, int], str] = {}
     _span(root, labels)
     spans = tuple(sorted(labels, key=lambda span: (span[0] - span[1], span)))
@@ -97,25 +113,6 @@ def _span(phrase: Phrase, labels: dict[tuple[int, int], str]) -> tuple[int, int]
 def _category(phrase: Phrase) -> str:
     """The label without function tags and indices; tags such as -LRB- stay."""
     return CATEGORY.split(phrase.label, maxsplit=1)[0] or phrase.label
-
-
-def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
-    root = Phrase("")
-    opened = [root]
-    for word, (bit, tag) in enumerate(zip(bits, tags, strict=True)):
-        before, _, after = bit.partition("*")
-        for label in LABEL.findall(before):
-            opened[-1].parts.append(phrase := Phrase(label))
-            opened.append(phrase)
-        if len(opened) - 1 > DEEPEST:  # the first is no phrase
-            raise Bad(line + word, f"the parse is nested more than {DEEPEST} levels deep")
-        opened[-1].parts.append(Phrase(tag, word=word))
-        if after.count(")") >= len(opened):
-            raise Bad(line + word, f"the parse closes a phrase that is not open: '{bit}'")
-        del opened[len(opened) - after.count(")") :]
-    if opened[1:]:
-        raise Bad(line, f"the parse leaves the phrase '{opened[-1].label}' open")
-    return root
 
 
 def _link(phrase: Phrase, linked: list[int]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Options, existing
-from headscope.corpora.parsing import bracketed_phrases
+from headscope.corpora.parsing.bracketed_phrases import constituents_of, heads_of, tree_of
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
 from headscope.corpora.parsing.words import joined
@@ -69,13 +69,14 @@ def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
     if not scope:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
     text, words = joined([row.form for row in rows])
-    bits, tags = [row.parse for row in rows], [row.tag for row in rows]
+    tags = [row.tag for row in rows]
+    parse = tree_of([row.parse for row in rows], tags, rows[0].line)
     return Sentence(
         text,
         words=words,
         upos=tuple(map(upos, tags)) if set(tags) - NOTHING else (),
-        heads=bracketed_phrases.heads(bits, tags, rows[0].line),
-        **bracketed_phrases.constituents(bits, tags, rows[0].line)._asdict(),
+        heads=heads_of(parse, len(rows)),
+        **constituents_of(parse)._asdict(),
         mentions=_mentions(rows),
         document=scope[0],
     )

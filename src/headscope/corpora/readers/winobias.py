@@ -13,7 +13,7 @@ from pathlib import Path
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.words import Span, within, words
-from headscope.corpora.problems import Bad, refuse_long
+from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long
 from headscope.corpora.readers.winogender import PRONOUNS
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
@@ -49,16 +49,12 @@ def locate(source: str, options: Options) -> list[str]:
     return [str(file) for file in files]
 
 
-def examples(source: str, options: Options) -> Iterator[Example | Bad]:
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each sentence, with the question whom its first pronoun refers to: the first candidate is the right one."""
     path = Path(source)
     occupations = _occupations(path.parent)
-    for line, text in lines(source, cursor=options.cursor):
-        try:
-            if text.strip():
-                yield _example(line, text.strip(), path.name, occupations)
-        except Bad as bad:
-            yield bad
+    numbered = ((line, text.strip()) for line, text in lines(source, cursor=options.cursor) if text.strip())
+    yield from parsed(numbered, lambda row: _example(*row, path.name, occupations))
 
 
 def _example(line: int, numbered: str, file: str, occupations: re.Pattern[str]) -> Example:

@@ -1,8 +1,8 @@
 """Tasks: examples with labels, and how outputs of a model are scored against them."""
 
 from headscope.corpora.tasks.labels import aligned
-from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, intervals, resampled, score
-from headscope.corpora.tasks.read import is_table, masked, read, texts
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, intervals, resampled, score, signs
+from headscope.corpora.tasks.read import is_table, masked, read, texts, words
 from headscope.corpora.tasks.task import Task, TaskKind, chance
 
 __all__ = [
@@ -18,5 +18,7 @@ __all__ = [
     "read",
     "resampled",
     "score",
+    "signs",
     "texts",
+    "words",
 ]

@@ -67,9 +67,25 @@ def squared_error(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*var
 
 
 def loss(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Mean loss of masked words, in nats; the first outputs of an example are its summed loss and its masked words."""
+    """Mean loss of a predicted token, in nats; the first outputs of an example are its summed loss and its tokens."""
     totals = outputs[..., :2].astype(np.float64).sum(-2)
     return totals[..., 0] / totals[..., 1]
+
+
+def perplexity(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """The exponential of `loss`: a uniform choice among so many pieces has the same loss."""
+    return np.exp(loss(outputs, targets))
+
+
+def probability(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """The geometric mean of the probabilities of the predicted tokens."""
+    return np.exp(-loss(outputs, targets))
+
+
+def bits_per_character(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """Bits of loss for each character, the third output; models with other tokenizers can be compared by it."""
+    totals = outputs.astype(np.float64).sum(-2)
+    return totals[..., 0] / totals[..., 2] / np.log(2)
 
 
 def margin(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
@@ -84,10 +100,11 @@ AGREEMENTS: dict[str, Metric] = {
     "pearson_agreement": pearson,
     "spearman_agreement": spearman,
 }
-METRICS: dict[str, Metric] = {
-    metric.__name__: metric
-    for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error, loss, margin)
-} | AGREEMENTS
+OF_OUTPUTS: tuple[Metric, ...] = (
+    *(accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error),
+    *(loss, perplexity, bits_per_character, probability, margin),
+)
+METRICS: dict[str, Metric] = {metric.__name__: metric for metric in OF_OUTPUTS} | AGREEMENTS
 SHARES = frozenset({"accuracy", "class_agreement"})
 CORRELATIONS = frozenset({"pearson", "spearman", "pearson_agreement", "spearman_agreement"})
 
@@ -99,6 +116,11 @@ def score(metric: str, outputs: Outputs, targets: Targets) -> Float[np.ndarray, 
     0.5
     """
     return METRICS[metric](outputs, targets)
+
+
+def signs(metrics: Sequence[str]) -> Float[np.ndarray, " metric"]:
+    """-1 for a metric of which less is better, else 1."""
+    return np.where([metric in LOWER_IS_BETTER for metric in metrics], -1.0, 1.0)
 
 
 def resampled(

@@ -1,4 +1,4 @@
-"""Read a task of GLUE, or one of tables with a label column, or make masked words of a corpus a task."""
+"""Read a task of GLUE, or one of tables with a label column, or make the words of a corpus a task."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -24,9 +24,10 @@ from headscope.corpora.tasks.shortcuts import PAIRS, corpus_of, shortcut_pairs
 from headscope.corpora.tasks.task import Task
 from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.statistics.split_half import split_in_half
 from headscope.storage.files import opening
 
-CLOZE = "cloze:"
+CLOZE, WORDS = "cloze:", "words:"
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 # A column with more distinct whole numbers than this holds scores, not classes.
 MOST_CLASSES = 20
@@ -43,8 +44,8 @@ def read(
 ) -> Task:
     """Read a task from a folder, or from one table.
 
-    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts", or
-      "next-sentence" with a text.
+    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts",
+      "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are predicted.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
@@ -62,6 +63,8 @@ def read(
         raise HeadscopeError(f"task '{name}': its items are scored as they are; leave out --annotate")
     if name.startswith(CLOZE):
         return _cloze(name, data, options)
+    if name.startswith(WORDS):
+        return _words(name, data, options)
     if plain_name(name) == SHORTCUTS and data is None:
         return _shortcuts(options)
     if plain_name(name) == plain_name(NEXT) and data is not None and not Path(data).is_dir():
@@ -116,6 +119,31 @@ def is_table(source: str | Path) -> bool:
 def masked(corpus: Corpus) -> Task:
     """The task to predict the masked words of a corpus, scored by the mean loss in nats."""
     return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
+
+
+def words(corpus: Corpus) -> Task:
+    """The task to predict the words of a corpus, scored by the mean loss of a token in nats.
+
+    A half of its documents, drawn with seed 0, is `train`, the other `dev`; texts whose documents are not known are
+    taken as independent.
+
+    Raises `HeadscopeError` for a corpus of a single text.
+    """
+    if corpus.n_examples < 2:
+        raise HeadscopeError(f"corpus '{corpus.name}' has one text; add more: one half is trained on, the other scored")
+    chosen = split_in_half(np.array(corpus.units), seed=0)
+    train, dev = (
+        replace(part(corpus, np.flatnonzero(half), f"{corpus.name} ({split} half)"), drawn=corpus.drawn)
+        for split, half in (("train", chosen), ("dev", ~chosen))
+    )
+    metrics = ("loss", "perplexity", "bits_per_character")
+    return Task(name=f"{WORDS}{corpus.name}", kind="words", metrics=metrics, dev=dev, train=train)
+
+
+def _words(name: str, data: str | Path | None, options: Options) -> Task:
+    if data is not None:
+        raise HeadscopeError(f"task '{name}': its name has its corpus; leave out --data '{data}'")
+    return words(corpora.read(name.removeprefix(WORDS), replace(options, whole_documents=True)))
 
 
 def _cloze(name: str, data: str | Path | None, options: Options) -> Task:

@@ -17,14 +17,17 @@ from headscope.corpora.tasks.shortcuts import ShortcutPair
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
-TaskKind = Literal["classification", "regression", "masked", "cloze", "shortcuts"]
+TaskKind = Literal["classification", "regression", "masked", "words", "cloze", "shortcuts"]
+# Tasks of text alone, without labels.
+OF_WORDS = ("masked", "words")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """Labelled examples and their metrics.
 
-    * `kind`: "classification", "regression", "masked" (masked words, without labels), "cloze" (the good text of each
+    * `kind`: "classification", "regression", "masked" (words that are masked together, without labels), "words" (the
+      next words of a causal model; of a masked one some words, each masked by itself), "cloze" (the good text of each
       item has to score higher than the others) or "shortcuts" (pairs for any model of inference or paraphrase).
     * `labels`: the classes in the order of the model's outputs; empty except for a classification.
     * `metrics`: names in `metrics.METRICS`, the main one first.
@@ -46,7 +49,7 @@ class Task:
     pseudo_labelled: bool = False
 
     def targets(self, corpus: Iterable[Example]) -> Float[np.ndarray, " example"]:
-        """The class number or the score of each example; zeros for masked words, ones for items and pairs.
+        """The class number or the score of each example; zeros for words, ones for items and pairs.
 
         Raises `HeadscopeError` with the first example without a valid label.
         """
@@ -64,8 +67,8 @@ class Task:
         return self.train
 
     def _target(self, label: str | float | None, where: str) -> float:
-        if self.kind in ("masked", "cloze", "shortcuts"):
-            return float(self.kind != "masked")
+        if self.kind in (*OF_WORDS, "cloze", "shortcuts"):
+            return float(self.kind not in OF_WORDS)
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
         if self.kind == "regression" and (number := _finite(label)) is not None:

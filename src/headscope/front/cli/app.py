@@ -2,30 +2,25 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated
 
 import typer
 
 from headscope import __version__, catalog
 from headscope.errors import names_full_memory
 from headscope.front.cli.claims import cite, claims
-from headscope.front.cli.compute import shown
-from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
-from headscope.front.cli.export import export, join, push
+from headscope.front.cli.errors import INTERRUPTED, Commands, out_of_memory, user_errors
+from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
-from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
-from headscope.front.cli.printing import escaped, list_catalog, print_json
+from headscope.front.cli.printing import list_catalog
+from headscope.front.cli.report import join, report
 from headscope.front.cli.reproduce import reproduce
 from headscope.front.cli.rerun import rerun, verify
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.survey import survey
 from headscope.front.cli.view import view
-from headscope.front.progress import drawing_bar, progress_bar
-from headscope.storage.run_lock import run_lock
 
 EVERYTHING, TOOLS = "Everything: what does my model do?", "Results and tools"
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
@@ -117,82 +112,3 @@ def options(
     ] = False,
 ) -> None:
     """Options before a command."""
-
-
-def report(
-    directories: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders; or hf://OWNER/NAME."
-        ),
-    ],
-    again: Annotated[
-        bool, typer.Option("--again", help="Of several results also the pages whose numbers have not changed.")
-    ] = False,
-    *,
-    figures: str,
-    no_figures: bool,
-    json: bool,
-    debug: bool,
-) -> None:
-    """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
-    with user_errors(debug), ExitStack() as locks:
-        from headscope import results
-        from headscope.results.hub import fetch
-
-        files, show = formats(figures, no_figures), shown(quiet=False)
-        directories = list(map(fetch, directories))
-        for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
-            locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
-        if len(directories) == 1 and (directories[0] / "result.nc").exists():
-            result = results.read(directories[0])
-            from headscope.report import write
-
-            with drawing_bar("page", show=show) as on_figure:
-                page = write(result, directories[0], formats=files, on_figure=on_figure)
-            _print_pages([page], directories, json=json)
-            return
-        pages = list[Path]()
-        try:
-            with progress_bar("pages", None, show=show) as (advance, expect):
-                for page in _all_pages(*directories, formats=files, again=again, on_total=expect):
-                    pages.append(page)
-                    advance(page.name == "report.html")  # of the results, which alone are counted before
-        finally:  # those that are written are named behind the bar, whatever happened then
-            _print_pages(pages, directories, json=json)
-
-
-def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
-    """The pages of all results written again; of a survey's folder also the portrait, of a reproduction its page."""
-    from headscope.figures.export import MOST_PROCESSES
-    from headscope.report import rebuild_all
-
-    yield from rebuild_all(*directories, processes=min(os.cpu_count() or 1, MOST_PROCESSES), **options)
-    if (directories[0] / "index.html").is_file():
-        from headscope.papers.portrait import portrait
-
-        yield portrait(directories, directories[0])[0][0]
-    if (directories[0] / "reproduction.json").is_file():
-        from headscope.papers.reproduction_page import write_reproduction
-
-        yield write_reproduction(directories[0])
-
-
-def _print_pages(pages: list[Path], directories: list[Path], *, json: bool) -> None:
-    """Name the pages; as JSON also the findings of each result."""
-    if not json:
-        typer.echo("\n".join(map(escaped, pages)), nl=bool(pages))
-        return
-    from headscope.front.cli import terminal
-    from headscope.report.cards.model_results import read_all
-
-    print_json(
-        {
-            "pages": list(map(str, pages)),
-            "results": [
-                {"result": str(path), "study": result.attrs["study"], "model": result.attrs["model"]}
-                | {"findings": terminal.records(result)}
-                for path, result in read_all(directories).items()
-            ],
-        }
-    )

@@ -106,20 +106,15 @@ def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) 
 def _print(judged: "Judged", pages: list[str], *, all_claims: bool) -> None:
     from rich.console import Console
 
-    from headscope.front.cli.terminal import laid_out_wrapped
+    from headscope.front.cli.terminal import print_wrapped
     from headscope.papers import across_models, words
 
-    console = Console()
     if len(judged) > 1:
-        for table in across_models.tables(judged):
-            console.print(printable(table.caption), markup=False, highlight=False)
-            console.print(laid_out_wrapped(table))
-        console.print(printable(across_models.summed_up(judged)), soft_wrap=True, markup=False, highlight=False)
+        print_wrapped(across_models.tables(judged))
+        typer.echo(printable(across_models.summed_up(judged)))
     for model, judgements in judged:
-        console.print(printable(model.name), style="bold", markup=False, highlight=False)
-        for table in words.tables(judgements, all_claims=all_claims):
-            console.print(printable(table.caption), markup=False, highlight=False)
-            console.print(laid_out_wrapped(table))
-        console.print(printable(words.summed_up(judgements)), soft_wrap=True, markup=False, highlight=False)
+        Console().print(printable(model.name), style="bold", markup=False, highlight=False)
+        print_wrapped(words.tables(judgements, all_claims=all_claims))
+        typer.echo(printable(words.summed_up(judgements)))
     for page in pages:
         typer.echo(escaped(page))

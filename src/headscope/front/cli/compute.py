@@ -175,8 +175,8 @@ def function_of(study: str) -> tuple[Function, dict[str, str]]:
 
 def journal_of(study: str, values: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
     """The journal in the folder of the result, with the options and models on which its numbers depend."""
-    from headscope.passes.pass_journal import PassJournal
     from headscope.passes.provenance import of_model
+    from headscope.passes.settings import PassJournal
 
     options = {name: _text(value) for name, value in values.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}

@@ -1,16 +1,12 @@
-"""The commands that make something else of results: `export` tables or ONNX, `push` a data set, `join` one result."""
+"""The commands that make something else of results: `export` tables or an ONNX file, `push` a data set."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from headscope.front.cli.compute import shown
-from headscope.front.cli.errors import notice, user_errors
-from headscope.front.cli.output_folder import formats, output_folder
-from headscope.front.cli.printing import escaped, print_json
-from headscope.front.progress import Clock, drawing_bar
+from headscope.front.cli.errors import user_errors
+from headscope.front.cli.printing import escaped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +25,10 @@ def export(
         typer.Option(metavar="NAME", help="Export all values of this variable, or 'all'; may be given again."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values.")
+        int | None,
+        typer.Option(
+            min=1, max=100_000, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
@@ -91,64 +90,3 @@ def push(
         from headscope.results.push import push
 
         typer.echo(escaped(push(directory, name, public=public)))
-
-
-def join(
-    directories: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder of the joined result.")] = Path(
-        "out/joined"
-    ),
-    *,
-    overwrite: bool,
-    figures: str,
-    no_figures: bool,
-    json: bool,
-    debug: bool,
-) -> None:
-    """Join results of one model on several corpora, or of the seeds of one training: where their heads agree."""
-    with user_errors(debug):
-        from headscope.front.cli import terminal
-
-        files, clock = formats(figures, no_figures), Clock()
-        with drawing_bar("page", show=shown(quiet=json)) as on_figure:
-            result, page = write_joined(directories, out, overwrite=overwrite, formats=files, on_figure=on_figure)
-        clock.stop("page")
-        if json:
-            print_json(terminal.as_json(result, page))
-        else:
-            terminal.print_result(result)
-            terminal.print_end(result, out, page, str(clock))
-
-
-def write_joined(
-    directories: Sequence[Path], out: Path, *, overwrite: bool = False, **drawn: Any
-) -> "tuple[xr.Dataset, Path]":
-    """Write the results in some folders as one, and its page, with options of `report.write`; return both.
-
-    Raises `HeadscopeError` for results that cannot be joined.
-    """
-    from headscope import report, results
-
-    result = joined(directories, out)
-    with output_folder(out, result.attrs["study"], overwrite=overwrite, on_no_lock=notice):
-        results.save(result, out)
-        return result, report.write(result, out, **drawn)
-
-
-def joined(directories: Sequence[Path], out: Path) -> "xr.Dataset":
-    """The results in some folders as one, but that in `out`: of several seeds, if they are of several models.
-
-    Raises `HeadscopeError` for results that cannot be joined.
-    """
-    from headscope.report.cards.model_results import read_all
-    from headscope.report.joined_corpora import join_corpora
-    from headscope.report.joined_seeds import join_seeds
-    from headscope.results.hub import fetch
-
-    read = read_all([fetch(folder) for folder in directories])
-    measured = [result for path, result in read.items() if path.parent.resolve() != out.resolve()]
-    models = {str(result.attrs["model_sha256"] or result.attrs["model"]) for result in measured}
-    return (join_seeds if len(models) > 1 else join_corpora)(measured)

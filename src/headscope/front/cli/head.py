@@ -17,7 +17,7 @@ from headscope.front.cli.printing import cell, print_json, printable
 
 if TYPE_CHECKING:
     from headscope.report.cards import Card, MeasuredModel
-    from headscope.report.cards.wording import RankRow
+    from headscope.report.cards.head_numbers import RankRow
     from headscope.report.parts import Finding
     from headscope.report.tables import Table
 

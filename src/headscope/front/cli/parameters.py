@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,6 +18,8 @@ from headscope.front.signatures import Argument, Function
 Command = TypeVar("Command", bound=Callable[..., Any])
 # Second names of options.
 SHORT = {"per_condition": ("--each",)}
+# Shared options that are not called as their values.
+RENAMED = {"remote_code": "--trust-remote-code", "training_limit": "--train-limit"}
 WORDS = {bool: "", int: "N", float: "X", Path: "PATH"}
 
 for parameter_kind in (TyperArgument, TyperOption):  # no setting of Typer hides its types, such as <list[str]>
@@ -65,10 +67,23 @@ def parameters(function: Function) -> dict[str, Parameter]:
 def flag(name: str) -> str:
     """The option of an argument.
 
-    >>> flag("per_condition"), flag("from_")
-    ('--per-condition', '--from')
+    >>> flag("per_condition"), flag("from_"), flag("remote_code")
+    ('--per-condition', '--from', '--trust-remote-code')
     """
-    return "--" + name.strip("_").replace("_", "-")
+    return RENAMED.get(name) or "--" + name.strip("_").replace("_", "-")
+
+
+def as_words(values: Mapping[str, Any]) -> list[str]:
+    """Options with their values as words of a command line.
+
+    >>> as_words({"seed": 1, "full": True, "figures": False})
+    ['--seed', '1', '--full', '--no-figures']
+    """
+    words = []
+    for name, value in values.items():
+        words.append(f"--no-{flag(name)[2:]}" if value is False else flag(name))
+        words += [] if isinstance(value, bool) else [str(value)]
+    return words
 
 
 def metavar(kind: Any, name: str) -> str:

@@ -13,8 +13,7 @@ from headscope.front.cli.output_folder import writable
 from headscope.front.cli.printing import escaped, print_json, print_table, printable
 
 if TYPE_CHECKING:
-    from headscope.front.reproduce.certificate import RunPlan
-    from headscope.front.reproduce.plan import PlannedRun
+    from headscope.front.reproduce.plan import PlannedRun, RunPlan
 
 PASSED_ON = ("seed", "device", "resamples", "figures", "no_figures")
 Paper = Annotated[
@@ -88,7 +87,8 @@ def _reproduce_all(
     json: bool,
 ) -> None:
     """Print the plan of all papers with time and space; or run them, each in its folder, and write the verdicts."""
-    from headscope.front.reproduce.certificate import all_planned, rows, write_document
+    from headscope.front.reproduce.plan import all_planned, rows
+    from headscope.front.reproduce.runs import write_certificate
     from headscope.papers.reproduction_page import write_reproduction
     from headscope.papers.reproduction_record import ReproductionRecord
 
@@ -104,7 +104,7 @@ def _reproduce_all(
         page = write_reproduction(folder / paper)
         if not quiet:
             notice(f"{paper}: {escaped(page)}")
-    written = write_document(folder, model)
+    written = write_certificate(folder, model)
     if json:
         print_json({"model": model, "certificate": str(written)})
     else:
@@ -144,14 +144,9 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
         return
     if quiet:
         return
-    from rich.console import Console
+    from headscope.front.cli.terminal import print_wrapped
 
-    from headscope.front.cli.terminal import laid_out_wrapped
-
-    console = Console()
-    for table in tables(result):
-        console.print(printable(table.caption), markup=False, highlight=False)
-        console.print(laid_out_wrapped(table))
+    print_wrapped(tables(result))
     for run in result.record.runs:
         if run.lacks:
             typer.echo(printable(f"not run: {run.name}: {run.lacks}"))

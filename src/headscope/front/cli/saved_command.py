@@ -16,6 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import function_of
 from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
+from headscope.front.cli.parameters import flag
 from headscope.front.cli.study import OTHER_COMMAND, parsed
 from headscope.front.from_options import reads_standard_input
 from headscope.front.inputs import ATTRIBUTE, MODEL_TYPES, from_options, made_from
@@ -66,7 +67,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
     reset = {name: option.default for name, option in others.items()}
     ours = {name: value for name, value in anew.items() if value != DEFAULTS[name]}
     if lacking := ours.keys() - values.keys():
-        raise HeadscopeError(f"study '{words[0]}' has no --{min(lacking).replace('_', '-')}; leave it out")
+        raise HeadscopeError(f"study '{words[0]}' has no {flag(min(lacking))}; leave it out")
     left_out = [others[name].opts[0] for name in reset if values[name] != reset[name] and name not in ours]
     return values | reset | ours, left_out
 

@@ -15,9 +15,9 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import LEFT_OUT, compute, function_of, refuse_standard_input, shown
 from headscope.front.cli.errors import INTERRUPTED, WORDS, UsageError, notice, numbers_kept, usage_line, user_errors
-from headscope.front.cli.options import SHARED, shared
+from headscope.front.cli.options import DEFAULTS, SHARED, shared
 from headscope.front.cli.output_folder import default_folder, formats, output_folder
-from headscope.front.cli.parameters import parameters, with_parameters
+from headscope.front.cli.parameters import as_words, parameters, with_parameters
 from headscope.front.cli.printing import print_json
 from headscope.front.inputs import ATTRIBUTE, from_options, made_from, options_of
 from headscope.front.progress import Clock, drawing_bar, progress_bar
@@ -133,6 +133,12 @@ def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
         raise HeadscopeError(f"folder '{values['out']}' has the result of {run}; {remedy}")
 
 
+def shared_words(study: str, values: Mapping[str, Any], without: Iterable[str]) -> list[str]:
+    """The shared options that a study has, where a value is not the default, as words; `without`: those left out."""
+    options = {*options_of(function_of(study)[1]), *OF_STUDIES} - {*without}
+    return as_words({name: value for name, value in values.items() if name in options and value != DEFAULTS[name]})
+
+
 def run_brief(study: str, words: list[str]) -> None:
     """Run the command of a study with these words, and print no table of its result."""
     _, values = parsed(study, words)
@@ -175,7 +181,7 @@ def _run_in_folder(study: str, values: dict[str, Any], words: list[str]) -> None
         from headscope.front.cli import terminal
 
         if maps:
-            from headscope.passes.typical_inputs import with_maps_of
+            from headscope.passes.attention_maps import with_maps_of
 
             result = with_maps_of(result, ready, values["examples"])
             results.save(result.assign_attrs(provenance), directory)

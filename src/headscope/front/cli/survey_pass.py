@@ -30,8 +30,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
     if len(sharing) < 2:
         return
     from headscope.passes import shared_pass
-    from headscope.passes.pass_journal import PassJournal
-    from headscope.passes.settings import Settings
+    from headscope.passes.settings import PassJournal, Settings
 
     numbers = count(1)
 

@@ -11,12 +11,10 @@ from headscope import catalog
 from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.cli.compute import function_of, ready_inputs
 from headscope.front.cli.errors import notice
-from headscope.front.cli.options import DEFAULTS
-from headscope.front.cli.parameters import flag
+from headscope.front.cli.parameters import as_words
 from headscope.front.cli.saved_command import why_anew
-from headscope.front.cli.study import OF_STUDIES, OTHER_COMMAND, parsed, refuse_other_run, run_or_keep
+from headscope.front.cli.study import OTHER_COMMAND, parsed, refuse_other_run, run_or_keep, shared_words
 from headscope.front.cli.survey_pass import read_shared
-from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
 from headscope.front.survey.costs import READING, StudyEstimate, shape_of
 from headscope.front.survey.plan import PlannedStudy, shares, words_of
@@ -109,23 +107,14 @@ def _words(plan: PlannedStudy, values: Mapping[str, Any], folder: Path, budget: 
             budget.size(plan.study, max(corpus.n_examples for corpus in plan.corpora))
             keep_sizes(folder, budget.sizes)
         values = {**values, "limit": budget.sizes[plan.study]}
-    task = [word for name in OF_TASK if values[name] for word in (flag(name), str(values[name]))]
+    task = as_words({name: values[name] for name in OF_TASK if values[name]})
     return words_of(plan, values["model"], _given(plan, values), task, str(folder))
 
 
 def _given(plan: PlannedStudy, values: Mapping[str, Any]) -> list[str]:
     """The options of a survey that a study has, as words."""
-    function, inputs = function_of(plan.study)
-    options = {*options_of(inputs), *OF_STUDIES} - {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"}
-    words = ["--full"] if values["full"] and "full" in function.options else []
-    for name, value in values.items():
-        if name in options and value != DEFAULTS[name]:
-            words += [_flag(name)] if value is True else [_flag(name), str(value)]
-    return words
-
-
-def _flag(name: str) -> str:
-    return "--trust-remote-code" if name == "remote_code" else flag(name)
+    full = ["--full"] if values["full"] and "full" in function_of(plan.study)[0].options else []
+    return full + shared_words(plan.study, values, {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"})
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:

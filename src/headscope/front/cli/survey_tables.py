@@ -73,11 +73,11 @@ def finish(
 def _print(
     judged: "Sequence[tuple[MeasuredModel, list[Judgement]]]", left_out: Mapping[str, str], pages: Sequence[Path]
 ) -> None:
-    from headscope.papers import two_models
+    from headscope.papers.across_models import differences, differing_lines
     from headscope.papers.portrait import in_lines
 
     if len(judged) == 2:
-        for line in two_models.in_lines(two_models.differences(judged)):
+        for line in differing_lines(differences(judged)):
             typer.echo(printable(line))
     for model, judgements in judged:
         for line in (model.name, *in_lines(model, judgements)):

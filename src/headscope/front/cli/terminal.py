@@ -1,7 +1,7 @@
 """Results on stdout: tables and findings for people, JSON for programs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,15 @@ def _line(console: Console, text: str) -> None:
     console.print(printable(text), soft_wrap=True, highlight=False, markup=False)
 
 
+def print_wrapped(tables: Iterable[Own]) -> None:
+    """Tables of words under their captions, whose cells are broken into lines."""
+    console = Console()
+    for table in tables:
+        console.print(printable(table.caption), markup=False, highlight=False)
+        rows = ([*labels, *(value[0] if value else "" for value in cells)] for labels, cells in table.rows)
+        console.print(table_of([*table.keys, *(column.words for column in table.columns)], rows))
+
+
 def laid_out(content: Own, width: int) -> Table:
     """A table, values without their intervals; as many columns as fit, layers spread over all; the others are named."""
     keys, head = len(content.keys), [*content.keys, *(column.words for column in content.columns)]
@@ -71,12 +80,6 @@ def laid_out(content: Own, width: int) -> Table:
         table.caption = cell(f"{what} for which the terminal has no room: {', '.join(hidden)}; the page has them")
         table.caption_justify = "left"
     return table
-
-
-def laid_out_wrapped(content: Own) -> Table:
-    """A table of words, whose cells are broken into lines."""
-    rows = ([*labels, *(value[0] if value else "" for value in cells)] for labels, cells in content.rows)
-    return table_of([*content.keys, *(column.words for column in content.columns)], rows)
 
 
 def _spread(rows: Sequence[Sequence[str]], width: int) -> list[int]:

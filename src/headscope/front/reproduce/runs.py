@@ -1,4 +1,4 @@
-"""The runs of a reproduction: each an ordinary command of a study, made once."""
+"""The runs of a reproduction, each an ordinary command of a study, made once; and the verdicts of all papers' runs."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,12 +8,17 @@ from typing import Any
 import pandas as pd
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.front.cli.parameters import flag
 from headscope.front.reproduce.plan import PlannedRun, planned
+from headscope.papers import judge, read_papers
 from headscope.papers.reproduction import JOIN, read_reproduction
 from headscope.papers.reproduction_page import frame, read_reproduced, write_reproduction
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
+from headscope.papers.words import markdown
+from headscope.report.cards.model_results import MeasuredModel, Source, read_all
+from headscope.storage.files import write_atomically
 from headscope.storage.run_lock import run_lock
+
+FILE = "certificate.md"
 
 
 def make(
@@ -40,7 +45,7 @@ def make(
 def _made(
     plan: PlannedRun, before: Sequence[MadeRun], out: Path, values: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
-    from headscope.front.cli.export import write_joined
+    from headscope.front.cli.report import write_joined
     from headscope.front.cli.saved_command import why_anew
     from headscope.front.cli.study import run_or_keep
 
@@ -66,20 +71,14 @@ def _made(
 
 def _options(plan: PlannedRun, values: Mapping[str, Any]) -> list[str]:
     """The options, of those that are given, that a study has, that its run leaves open, and that are no defaults."""
-    from headscope.front.cli.compute import function_of
     from headscope.front.cli.options import DEFAULTS
-    from headscope.front.cli.study import OF_STUDIES
-    from headscope.front.inputs import options_of
+    from headscope.front.cli.study import shared_words
 
-    options = {*options_of(function_of(plan.run.study)[1]), *OF_STUDIES}
     unknown = next((name for name in values if name not in DEFAULTS), "")
     if unknown:
         raise HeadscopeError(f"there is no option '{unknown}' of studies; {suggest(unknown, list(DEFAULTS))}")
-    options -= {*plan.run.options}  # what sets a run apart, such as the seed of another training
-    kept = {name: value for name, value in values.items() if name in options and value != DEFAULTS[name]}
-    return [
-        word for name, value in kept.items() for word in ([flag(name)] if value is True else [flag(name), str(value)])
-    ]
+    # all but what sets a run apart, such as the seed of another training
+    return shared_words(plan.run.study, values, plan.run.options)
 
 
 def _failed(plan: PlannedRun, before: Sequence[MadeRun]) -> Iterator[str]:
@@ -120,3 +119,13 @@ def reproduce(
         make(plans, record, out, {**options, "quiet": True}, lambda line: None)
     write_reproduction(out)
     return frame(read_reproduced(out))
+
+
+def write_certificate(out: Path, model: str) -> Path:
+    """Write `out/certificate.md`, what all results in a folder say of every claim, with the published figures.
+
+    Where no result measures a claim, the document has the command that does. Returns: its path.
+    """
+    sources = tuple(Source(path, result) for path, result in read_all([out]).items())
+    judged = judge(MeasuredModel((model,), model, sources), read_papers())
+    return write_atomically(out / FILE, f"# What the papers claim, of {model}\n\n{markdown(judged)}\n")

@@ -75,7 +75,7 @@ def read_first(
     model: "Model", by_study: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]], settings: "Settings"
 ) -> "Iterator[tuple[str, dict[str, Any]]]":
     """Read once for studies of a model that share a pass, and give the arguments of `run` of each."""
-    from headscope.passes.pass_journal import PassJournal
+    from headscope.passes.settings import PassJournal
     from headscope.passes.shared_pass import read_shared
 
     kept, arguments = settings.journal, dict[str, dict[str, Any]]()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,15 +10,16 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
-from headscope.capture.attention_switch import fast, switchable
-from headscope.capture.first_exact import first_exact, first_layer_once
+from headscope.capture.attention_switch import fast, first_exact, first_layer_once, switchable
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import instead, stack
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal
 from headscope.models.tokenizer import rows_of
 from headscope.outputs.words.inputs import PredictedPieces
+from headscope.passes.settings import Settings
 
 Logits = Float[Tensor, "read piece"]
 # The logits at each read of some inputs, in their order, a few reads at a time.
@@ -109,6 +111,22 @@ def by_head(
 def reads_together(model: Model) -> int:
     """The number of tokens whose logits are computed together."""
     return max(1, CELLS // (rows_of(model.network) or 1))
+
+
+def logits_together(network: PreTrainedModel) -> int:
+    """The most tokens of a batch whose logits are in memory together: of a large vocabulary half a gigabyte."""
+    has_words = network.get_output_embeddings() is not None
+    return max(1, 4 * CELLS // ((has_words and rows_of(network)) or 1))
+
+
+def within_memory(settings: Settings, inputs: Any) -> Settings:
+    """Settings with batches whose logits fit into memory, where inputs predict words.
+
+    * `inputs`: of a task (`TaskInputs`), or of a suite (`ItemInputs`).
+    """
+    if not inputs.masked_pieces:
+        return settings
+    return replace(settings, batch_tokens=min(settings.batch_tokens, logits_together(inputs.model.network)))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal, refuse_without_words_head
-from headscope.outputs.losses import refuse_non_finite, wide
+from headscope.outputs.losses import log_normaliser, refuse_non_finite, wide
 from headscope.outputs.words.inputs import ScoredPieces, causal_predictions, masked_predictions, scored_pieces
 from headscope.passes.batches import collator
 
@@ -95,9 +95,8 @@ class PredictionBatch:
         """The log-probability of each prediction, in nats, 0 for padding; `HeadscopeError` if not finite."""
         if rows is None:
             logits = logits.gather(1, self.rows[..., None].expand(-1, -1, logits.shape[-1]))
-        logits = wide(logits)
         expanded = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
-        values = expanded.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
+        values = wide(expanded.gather(-1, self.targets[..., None]))[..., 0] - log_normaliser(logits)
         refuse_non_finite(self.model_name, values)
         return torch.where(self.real, values, 0.0).to(torch.float32).cpu().numpy()
 

@@ -9,10 +9,9 @@ import pandas as pd
 from headscope.errors import HeadscopeError
 from headscope.figures.dot_rows import among
 from headscope.figures.labels import head_name
-from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
+from headscope.report.cards.head_numbers import COLUMNS, FIRST, RankRow, Row, of_variable, rank_rows, stands_out
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.tables import of_card
-from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
 from headscope.report.layer_numbers import best_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page

@@ -12,9 +12,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards.head_numbers import Row, numbers, rows
+from headscope.report.cards.head_numbers import FIRST, Row, numbers, rows
 from headscope.report.cards.main_numbers import main_numbers
-from headscope.report.cards.wording import FIRST
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
 from headscope.statistics.significance import LEAST_CASES

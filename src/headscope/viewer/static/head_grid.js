@@ -7,6 +7,7 @@ import { neighbourOf } from "./grid_keys.js";
 import { gridLegend } from "./grid_legend.js";
 import { inOrder, orderControls } from "./head_order.js";
 import { bestOfLayer, layerPanels } from "./layer_panels.js";
+import { headPlace } from "./state.js";
 import { SENTENCES } from "./words.js";
 
 export function headGrid(context) {
@@ -68,13 +69,18 @@ function drawRows(grid, values) {
   rows.style.setProperty("--columns", Math.max(...counts));
   rows.replaceChildren(...inOrder(names, state, order).map((row, at) => make("div", { class: "grid-row", role: "row" },
     state.sort && state.all ? make("span", { class: "grid-layer" }) : layerLabel(context, at + 1), row.map((name) => drawCell(grid, name)))));
+  const [group] = context.model.models[state.model].query_groups ?? [1]; // heads that share keys
+  const begins = ({ head }) => !state.sort && group > 1 && head > 1 && head % group === 1;
+  for (const [name, cell] of cells) cell.classList.toggle("new-keys", begins(headPlace(name)));
 }
 
 /** The number of a layer; a tooltip says what the layer is best for. */
 function layerLabel(context, layer) {
   const best = bestOfLayer(context, layer);
-  const words = [`Layer ${layer}`, best].filter(Boolean).join(": ");
-  return make("span", { class: "grid-layer", role: "rowheader", "aria-label": words, title: best && words }, String(layer));
+  const { windows } = context.model.models[context.store.get().model];
+  const window = windows?.[layer - 1];
+  const words = [`Layer ${layer}`, window && `looks at most ${window} tokens away`, best].filter(Boolean).join(": ");
+  return make("span", { class: `grid-layer${window ? " local" : ""}`, role: "rowheader", "aria-label": words, title: (best || window) && words }, String(layer));
 }
 
 function drawCell(grid, name) {

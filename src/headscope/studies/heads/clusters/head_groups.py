@@ -11,8 +11,7 @@ from jaxtyping import Float, Int
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import ordinal
+from headscope.report.cards.head_numbers import Row, ordinal
 from headscope.report.declared import StudyCard
 from headscope.report.parts import Finding
 from headscope.report.wording import number, of_array

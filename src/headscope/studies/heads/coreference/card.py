@@ -6,8 +6,7 @@ import xarray as xr
 
 from headscope.report.best_head_parts import beside_baseline, best_head_of, sink_of_head
 from headscope.report.best_heads import chosen_for
-from headscope.report.cards.head_numbers import Row, of_labels, of_variable
-from headscope.report.cards.wording import ranked, value
+from headscope.report.cards.head_numbers import Row, of_labels, of_variable, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name
 from headscope.report.numbers import Numbers

@@ -7,8 +7,7 @@ import xarray as xr
 
 from headscope.figures import attention_maps, with_interval
 from headscope.figures.labels import label
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import COLOURS, where_true
 from headscope.report.numbers import Numbers

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.models import Model
 from headscope.passes.attention_maps import MapChoice, attention_maps
 from headscope.passes.settings import DEFAULTS, Settings

@@ -7,8 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import bars
-from headscope.report.cards.head_numbers import Row, of_labels, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_labels, of_variable, ranked, value
 from headscope.report.claims import apart
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import MissingNumber, Numbers
@@ -16,8 +15,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.tables import Cells, Column, Table, titled
 from headscope.report.wording import estimate, listed, number, spread, strongest
-from headscope.statistics.interval_tests import q_above
-from headscope.statistics.significance import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE, q_above
 
 NAMES = {
     "attention_and_words": "attention and words",

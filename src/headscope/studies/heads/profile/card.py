@@ -6,8 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.cards.head_numbers import Row, of_labels, of_variable
-from headscope.report.cards.wording import cases, ordinal, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_labels, of_variable, ordinal, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import SHARE, at_least, where_true
 from headscope.report.numbers import Numbers

@@ -10,8 +10,7 @@ from headscope.report.claims import above
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, examples, first_of, listed, n_examples, number, several, spread, strongest
-from headscope.statistics.interval_tests import corrected, q_above, q_changed
-from headscope.statistics.significance import GAIN, LEAST_CASES, RATE
+from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, corrected, q_above, q_changed
 
 NAMED = 5
 CLEAREST = 3

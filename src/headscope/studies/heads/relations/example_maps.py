@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.models import Model
 from headscope.passes.attention_maps import MapChoice, attention_maps
 from headscope.passes.settings import DEFAULTS, Settings

@@ -8,9 +8,8 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.linguistics.dependencies import ROOT, FixedWord, best_fixed_word
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics.bootstrap import Tally, tally_by_input
+from headscope.statistics.bootstrap import Tally, paired_means, tally_by_input
 from headscope.statistics.columns import Columns
-from headscope.statistics.paired_groups import paired_means
 from headscope.statistics.significance import better
 from headscope.statistics.split_half import BestHead, Selection, Split, best_head, halves
 

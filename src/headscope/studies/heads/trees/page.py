@@ -8,8 +8,7 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap
 from headscope.report.best_heads import ARROWS, ChosenHead
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ranked, value
 from headscope.report.declared import StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber

@@ -10,8 +10,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import entr
 
 from headscope.encoding.parsed_sentences import ROOT, Parsed
-from headscope.linguistics.arborescences import Contraction
-from headscope.linguistics.spanning_tree import undirected_trees
+from headscope.linguistics.spanning_tree import Contraction, undirected_trees
 
 # Numbers of the score matrices that are parsed at a time: 4 MB, which the cache of a processor holds.
 CELLS = 1 << 19

@@ -6,7 +6,7 @@ from typing import Any
 import xarray as xr
 
 from headscope.figures import curve
-from headscope.figures.layer_scores import layer_grid, layer_scores
+from headscope.figures.by_layer import layer_grid, layer_scores
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.figures.layer_scores import layer_grid
+from headscope.figures.by_layer import layer_grid
 from headscope.report.claims import POINT, above, no_worse, paired
 from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from headscope.corpora import Corpus
 from headscope.corpora.suites.item import sentence
 from headscope.encoding.parsed_sentences import every_fifth
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal

@@ -60,7 +60,7 @@ STUDY = Study(
     kinds=(
         Kind(100, "needed", "#b2182b", "the score of the task, or of a phenomenon, is lower without it, beyond chance"),
     ),
-    required=("head_score",),
+    required=("baseline", "chance"),
     dims={
         "head_set": Dimension("heads that are disabled together"),
         "head_source": Dimension("result whose special heads are disabled together"),

@@ -15,9 +15,9 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing
 from headscope.results.variables import PAIRED, Variables
-from headscope.statistics.interval_tests import standard_error
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.rank_correlation import spearman
+from headscope.statistics.significance import standard_error
 from headscope.studies.size.ablate import STUDY
 from headscope.studies.size.ablate.gains import Gains
 

@@ -13,8 +13,7 @@ from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import agree, estimate, measured, number, of_array, rate, several
-from headscope.statistics.interval_tests import q_no_worse
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_no_worse
 
 MOST_PAIRS = 8
 SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}
@@ -31,7 +30,7 @@ def special(numbers: Numbers) -> Iterator[Finding]:
         q = float(result["special_q_value"].sel(at))
         yield Finding.judged(
             Claim(lost.value, random.value, estimate(result, "special_lead", **at), n, q),
-            f"Without the {several(heads, 'head')} that {source} marks {name} falls by {lost.text}, without as many "
+            f"Without the {several(heads, 'head')} that {source} marks {name} is worse by {lost.text}, without as many "
             f"random heads of the same layers by {random.text} (permutation test: q {rate(q)}).",
             holds=f"The task needs the heads of {source} more than others",
             fails=f"The task needs the heads of {source} no more than others",
@@ -69,7 +68,7 @@ def pairs(numbers: Numbers) -> Iterator[Finding]:
     bounds = of_array(most)
     yield Finding.judged(
         Claim(bounds.value, 0.0, bounds, int(result["pair_excess_n_examples"]), float(q[first])),
-        f"Without heads {pair} together {name} falls by {bounds.text} more than the sum of the falls without each "
+        f"Without heads {pair} together {name} is worse by {bounds.text} more than the sum of the losses without each "
         f"(q {rate(float(q[first]))} among {several(total, 'pair')} of {which}); mean over pairs {mean.signed}.",
         holds=f"The heads of {several(count, 'pair')} replace each other",
         fails="No two heads replace each other",

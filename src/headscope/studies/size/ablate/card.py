@@ -6,16 +6,14 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name, where_true
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.shared_findings import least_found, unlearned
 from headscope.report.wording import Estimate, estimate, measured, number, rate, several
-from headscope.statistics.interval_tests import q_changed
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_changed
 
 HIDDEN = ("head_score", "importance_normalised")
 

@@ -14,8 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found
 from headscope.report.wording import layers_named, n_examples, number, of_array, several, strongest
-from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, corrected, q_changed, q_no_worse
 from headscope.studies.size.ablate.card import q_values
 
 MOST_HEADS_NAMED = 4
@@ -29,9 +28,9 @@ def needed(numbers: Numbers) -> Iterator[Finding]:
     q, worst, name = q_values(result, metric, gains), strongest(gains)[-1], label("metric", metric)
     sure = _lost(gains, q)
     count = int(sure.sum())
-    text = f"Without head {worst.head} {name} falls the most, by {number(-worst.value)}."
+    text = f"Without head {worst.head} {name} is worse by {number(-worst.value)}, the most."
     if worst.value >= 0:
-        text = f"Without any single head {name} is as high or higher."
+        text = f"Without any single head {name} is as good or better."
     none = "The task needs no single head for sure"
     yield Finding.judged(
         _loss(gains, q),
@@ -121,14 +120,14 @@ def worst_layer(numbers: Numbers) -> Iterator[Finding]:
     q = result.get("layer_q_value") if metric == "accuracy" else q_changed(gains)
     fall = _loss(gains, q)
     if loss.value <= 0:
-        text = f"Without the heads of any layer {name} is as high or higher. This is no test that none is needed."
-        yield Finding("No fall without the heads of a layer", text)
+        text = f"Without the heads of any layer {name} is as good or better. This is no test that none is needed."
+        yield Finding("No layer without whose heads the score is worse", text)
     elif fall.verdict != "holds" or len(losses) == 1:
         chance = "" if fall.verdict == "holds" else ", which may be chance"
         none = "No layer alone is needed for sure"
         yield Finding.judged(
             fall,
-            f"Without the heads of layer {worst} {name} falls by {loss.text}{chance}.",
+            f"Without the heads of layer {worst} {name} is worse by {loss.text}{chance}.",
             holds=f"The task needs layer {worst}",
             fails=none,
             undecided=none,
@@ -139,7 +138,7 @@ def worst_layer(numbers: Numbers) -> Iterator[Finding]:
         alike = layers_named(sorted({*tied(losses), second})).capitalize()
         yield Finding.judged(
             apart(loss, losses[second], n, least=0),
-            f"Without the heads of layer {worst} {name} falls by {loss.text}, without layer {second} by "
+            f"Without the heads of layer {worst} {name} is worse by {loss.text}, without layer {second} by "
             f"{losses[second].text}.",
             holds=f"Layer {worst} matters most",
             fails=f"{alike} cannot be told apart",

@@ -9,7 +9,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.ablation.sweep import Sweep
-from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, resampled, score
+from headscope.corpora.tasks import intervals, resampled, score, signs
 from headscope.models.heads import existing
 from headscope.passes import Settings
 from headscope.results.variables import PAIRED, Count, Variables, by_layer
@@ -51,19 +51,14 @@ class Gains:
         return np.stack([resampled(metric, swept, self.targets, draws) for metric in self.metrics], axis=-1)
 
     @property
-    def signs(self) -> Float[np.ndarray, " metric"]:
-        """-1 for a metric of which less is better."""
-        return np.where([metric in LOWER_IS_BETTER for metric in self.metrics], -1.0, 1.0)
-
-    @property
     def gains(self) -> Float[np.ndarray, "variant metric"]:
         """Gain of each variant in each metric; positive is better."""
-        return (self.scores[1:] - self.scores[0]) * self.signs
+        return (self.scores[1:] - self.scores[0]) * signs(self.metrics)
 
     @cached_property
     def resampled_gains(self) -> Float[np.ndarray, "resample variant metric"]:
         """Gains of the variants in each resample."""
-        return (self.resampled_scores[:, 1:] - self.resampled_scores[:, :1]) * self.signs
+        return (self.resampled_scores[:, 1:] - self.resampled_scores[:, :1]) * signs(self.metrics)
 
     @property
     def interval(self) -> Float[np.ndarray, "variant metric 2"]:

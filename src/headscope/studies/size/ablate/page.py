@@ -17,7 +17,7 @@ from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import one_training, unlearned
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, examples, measured, of_array, rate, several
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import LOWER_IS_BETTER, RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values
 from headscope.studies.size.ablate.claims import free_heads, least, needed, phenomena, unconfirmed, worst_layer
@@ -65,8 +65,8 @@ def how_many(numbers: Numbers) -> Iterator[Finding]:
     gains = numbers.array("head_gain", metric=metric)
     values = gains.values[np.isfinite(gains.values)]
     text = (
-        f"The score without a head is higher for {int((values > 0).sum())} of {values.size} heads, the same for "
-        f"{int((values == 0).sum())}, lower for {int((values < 0).sum())}."
+        f"The score without a head is better for {int((values > 0).sum())} of {values.size} heads, the same for "
+        f"{int((values == 0).sum())}, worse for {int((values < 0).sum())}."
     )
     if (corrected := measured(result, "head_q_value")) is not None:
         sure = tidy(corrected).query(f"value < {RATE}").sort_values("value").to_dict("records")
@@ -84,7 +84,7 @@ def how_many(numbers: Numbers) -> Iterator[Finding]:
 def random_head(numbers: Numbers) -> Iterator[Finding]:
     metric = numbers.main_metric
     gain = numbers.array("random_head_gain", metric=metric)
-    verb = "raises" if float(gain) > 0 else "lowers"
+    verb = "improves" if float(gain) > 0 else "worsens"
     sure = "beyond chance" if of_array(gain).is_not(0) else "which may be chance"
     text = f"On average disabling a head {verb} {label('metric', metric)}: {of_array(gain).text}, {sure}."
     yield Finding("A random head", text + examples(gain))
@@ -164,7 +164,7 @@ def head_table(numbers: Numbers) -> Table:
     losses = int((ordered["value"].to_numpy() < 0).sum())
     lowest = ordered.head(min(MOST_HEADS, max(LEAST_HEADS, losses)))
     rows = [(head_name(row["layer"], row["head"]), _cells(row)) for row in lowest.to_dict("records")]
-    return _table("heads", label("metric", metric), "Head", rows)
+    return _table("heads", metric, "Head", rows)
 
 
 def layer_table(numbers: Numbers) -> Table:
@@ -172,7 +172,7 @@ def layer_table(numbers: Numbers) -> Table:
     metric = numbers.main_metric
     q = numbers.result.get("layer_q_value") if metric == "accuracy" else None
     rows = _tested(numbers.array("layer_gain", metric=metric), q).to_dict("records")
-    return _table("layers", label("metric", metric), "Layer", [(str(int(row["layer"])), _cells(row)) for row in rows])
+    return _table("layers", metric, "Layer", [(str(int(row["layer"])), _cells(row)) for row in rows])
 
 
 def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:
@@ -184,8 +184,10 @@ def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:
 
 def _table(name: str, metric: str, key: str, rows: list) -> Table:
     which = {"Head": "a head: the largest losses", "Layer": "all heads of a layer"}[key]
-    caption = f"Change of {metric} without {which}. q: false discovery rate among all {name}."
-    return titled(name, caption, key, (f"Change of {metric}", "95% interval", "q"), rows)
+    change = f"Change of {label('metric', metric)}"
+    change = f"{label('metric', metric).capitalize()} is lower by" if metric in LOWER_IS_BETTER else change
+    caption = f"{change} without {which}. q: false discovery rate among all {name}."
+    return titled(name, caption, key, (change, "95% interval", "q"), rows)
 
 
 def _cells(row: dict[Hashable, Any]) -> Cells:

@@ -22,9 +22,8 @@ from headscope.outputs.label_order import in_model_order
 from headscope.outputs.task_inputs import task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import Directory
+from headscope.passes.settings import Directory, PassJournal
 from headscope.ranges import Range
 from headscope.studies.size.ablate import across_tasks
 from headscope.studies.size.ablate.gains import by_phenomenon
@@ -38,6 +37,7 @@ METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
     "regression": ("pearson", "spearman", "squared_error"),
     "masked": ("loss",),
+    "words": ("perplexity", "bits_per_character", "loss"),
     "cloze": ("accuracy", "margin"),
     "shortcuts": ("accuracy", "margin"),
 }
@@ -53,6 +53,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     *,
     directory: Directory,
     heads: list[str] | None = None,
+    single: bool = True,
     mode: Literal["uniform", "zero", "mean"] = "uniform",
     metrics: str = "",
     importance: bool = True,
@@ -72,8 +73,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
 
-    With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
-    `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon. With `--task shortcuts`
+    With `--task words:CORPUS` the score is the loss of the words of a text: of the next ones by a causal model, of 15%
+    of the words, each masked by itself, by a masked one. With `--task cloze:SUITE` an item is right if its good text
+    scores higher than the others, and `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each
+    phenomenon. With `--task shortcuts`
     a model of inference or paraphrase is scored on pairs for which shortcuts fail, made from templates (after McCoy et
     al. 2019): a phenomenon is a heuristic and whether its pairs are entailed, and `case_score[case]` has all cases.
 
@@ -84,6 +87,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `directory`: Folder of the result.
     * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
+    * `single`: Disable each head and each layer; else the sets of --heads alone, which takes one pass for each.
     * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
@@ -104,6 +108,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(heads))}
+    if not single and (not sets or heads_of or pairs or one_head or beside):
+        raise HeadscopeError(
+            "--no-single disables the sets of --heads alone; name one, and leave out what compares single heads "
+            "(--heads-of, --pairs, --one-head, --beside)"
+        )
     read = replace(task, kind="classification") if task.pairs else task
     inputs = item_inputs(model, task.items) if task.items else task_inputs(model, read, task.dev, settings.seed)
     phenomena = [item.phenomenon for item in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
@@ -111,20 +120,19 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
     together = [*sets.values(), *asked.sets]
-    swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, alone=one_head, skipped=skip_layers)
+    swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, single=single, alone=one_head, skipped=skip_layers)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
-    if change := inputs.item_scores if isinstance(inputs, ItemInputs) else judged:
-        swept = swept.mapped(change)
+    swept = swept.mapped(inputs.item_scores if isinstance(inputs, ItemInputs) else judged or inputs.by_example)
     named = replace(swept, sets=swept.sets[: len(sets)])
     effects = Effects(named, task, targets, scores, counts, list(sets), settings)
     variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
     if beside:
         variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
-    if phenomena:
+    if phenomena and single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
-    elif importance:
+    elif importance and single:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
         by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
@@ -136,7 +144,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "metrics": ", ".join(task.metrics),
         "mode": mode,
         "sweep": swept.strategy,
-        "n_examples": len(phenomena or inputs.inputs),
+        "n_examples": len(targets),
         "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),
         **({} if phenomena else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),

@@ -51,12 +51,16 @@ class Effects:
     @cached_property
     def gains(self) -> Gains:
         """Gains of all variants: heads, then layers, sets, and what is skipped."""
-        return self.gains_of(np.concatenate([self.sweep.heads[existing(self.heads)], self.sweep.layers, *self._more]))
+        return self.gains_of(np.concatenate([*self._outputs.values()]))
 
     @property
-    def _more(self) -> list[Float[np.ndarray, "variant example output"]]:
-        skipped, shape = self.sweep.skipped, self.sweep.plain.shape
-        return [outputs.reshape(-1, *shape) for outputs in (self.sweep.sets, skipped) if outputs is not None]
+    def _outputs(self) -> dict[str, Float[np.ndarray, "variant example output"]]:
+        """The outputs of each kind of variants that there is."""
+        swept, there = self.sweep, existing(self.heads)
+        skipped = None if swept.skipped is None else swept.skipped.reshape(-1, *swept.plain.shape)
+        heads, sets = None if swept.heads is None else swept.heads[there], swept.sets if self.sets else None
+        kinds = {"head": heads, "layer": swept.layers, "set": sets, "skipped": skipped}
+        return {name: outputs for name, outputs in kinds.items() if outputs is not None}
 
     def gains_of(self, outputs: Float[np.ndarray, "variant example output"]) -> Gains:
         """Gains of some variants over the model."""
@@ -67,16 +71,14 @@ class Effects:
     @property
     def single(self) -> Gains:
         """Gains without each head, in their order."""
-        return self.gains_of(self.sweep.heads[existing(self.heads)])
+        return self.gains_of(self._outputs["head"])
 
     @property
     def kinds(self) -> list[VariantRows]:
         """The kinds of variants that there are."""
-        heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)
-        sets = layers + len(self.sets)
-        some, less = VariantRows("set", slice(layers, sets)), VariantRows("skipped", slice(sets, None))
-        asked = [kind for kind, there in ((some, self.sets), (less, self.sweep.skipped is not None)) if there]
-        return [VariantRows("head", slice(heads)), VariantRows("layer", slice(heads, layers)), *asked]
+        names, outputs = self._outputs.keys(), self._outputs.values()
+        ends = np.cumsum([0, *map(len, outputs)]).tolist()
+        return [VariantRows(name, slice(*ends)) for name, *ends in zip(names, ends, ends[1:], strict=False)]
 
     @property
     def coords(self) -> dict[str, Sequence]:
@@ -97,9 +99,10 @@ class Effects:
             self._add_scores(variables, kind)
             if self.task.kind in ("classification", "cloze", "shortcuts"):
                 self._add_tests(variables, kind)
-        self._add_random(variables)
-        if len(self.targets) >= LEAST:
-            self._add_chosen(variables)
+        if self.sweep.heads is not None:
+            self._add_random(variables)
+            if len(self.targets) >= LEAST:
+                self._add_chosen(variables)
         return variables.arrays
 
     def rank_correlation(self, importance: xr.DataArray) -> dict[str, xr.DataArray]:

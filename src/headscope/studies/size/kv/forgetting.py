@@ -12,9 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headscope.capture.attention_function import for_each_head
-from headscope.capture.attention_switch import attending, fused, nothing, switchable
+from headscope.capture.attention_switch import attending, first_exact, fused, nothing, switchable
 from headscope.capture.eager import short_input
-from headscope.capture.first_exact import first_exact
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models import Model

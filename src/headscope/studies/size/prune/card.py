@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import ordinal
+from headscope.report.cards.head_numbers import Row, of_variable, ordinal
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 

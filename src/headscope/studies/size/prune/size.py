@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.outputs.size_and_speed import BATCH, TOKENS
 from headscope.report.numbers import Numbers
 from headscope.report.shared_findings import unlearned
-from headscope.results.cells import markdown_table, plain
+from headscope.results.tables import markdown_table, plain
 from headscope.studies.size.prune.promise import promise
 
 

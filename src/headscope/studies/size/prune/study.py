@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         recipe = TrainingRecipe(
             epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
         )
-        answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
+        answer, work = continued_training(model, task, dev, recipe, settings, directory)
     held_out = not from_ or (by == "importance" and trains)
     in_order = trains and held_out
     promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
@@ -138,7 +138,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "pruned_sha256": written.sha256,
         **pruning,
         "forward_s": json.dumps({"before": before, "after": after, "inputs": BATCH, "tokens": TOKENS}),
-        "n_examples": len(dev.inputs),
+        "n_examples": len(targets),
         "n_tokens": sum(map(len, dev.inputs)),
         "skipped": json.dumps(dev.cut),
     }

@@ -8,9 +8,8 @@ import numpy as np
 import xarray as xr
 
 from headscope.models import Model
-from headscope.models.eight_bits import EightBits, quantised
-from headscope.models.onnx import export
-from headscope.outputs.size_and_speed import file_seconds, random_tokens, session_of
+from headscope.models.onnx import EightBits, export, quantised, session_of
+from headscope.outputs.size_and_speed import file_seconds, random_tokens
 from headscope.studies.size.shrink.held_out import Evidence
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.prices import ROUNDS, Shapes

@@ -17,8 +17,7 @@ from transformers import PreTrainedModel
 
 from headscope.corpora import Corpus
 from headscope.models import Model
-from headscope.models.gated import GateValues, gated
-from headscope.models.removable_parts import RemovableParts, parts_of
+from headscope.models.removable_parts import GateValues, RemovableParts, gated, parts_of
 from headscope.passes.settings import Settings
 from headscope.studies.size.shrink.distillation import (
     DistillationSet,

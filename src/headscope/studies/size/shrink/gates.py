@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.gated import GateValues
+from headscope.models.removable_parts import GateValues
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
 from headscope.studies.size.shrink.original import Original

@@ -23,10 +23,10 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
+from headscope.models.onnx import first_output
 from headscope.models.sentence_modules import SentenceModules, sentence_modules
 from headscope.outputs.outputs import in_order
 from headscope.outputs.promise import Promise
-from headscope.outputs.size_and_speed import first_output
 from headscope.passes.batches import collator
 from headscope.passes.settings import Settings
 from headscope.results.variables import Variables

@@ -12,8 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.models import Model
-from headscope.models.gated import GateValues
-from headscope.models.removable_parts import Kept, parts_of
+from headscope.models.removable_parts import GateValues, Kept, parts_of
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import megabytes, seconds_by_round
 from headscope.studies.size.shrink.original import Original

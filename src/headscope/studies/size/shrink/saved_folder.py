@@ -14,7 +14,7 @@ from headscope.models import Model
 from headscope.models.embedding_width import embedding_width
 from headscope.models.pruned_folder import saved
 from headscope.outputs.size_and_speed import megabytes, parameters
-from headscope.results.cells import markdown_table, plain
+from headscope.results.tables import markdown_table, plain
 from headscope.storage.files import replace_folder
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.plan import Size

@@ -20,7 +20,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.adapters import is_adapter
-from headscope.outputs.size_and_speed import megabytes, parameters, session_of
+from headscope.models.onnx import session_of
+from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.passes import Settings
 from headscope.storage.codec import decode
 from headscope.studies.size.shrink.eight_bit import EIGHT, file_megabytes

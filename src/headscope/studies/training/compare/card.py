@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ordinal, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ordinal, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import where_true
 from headscope.report.numbers import Numbers

@@ -26,8 +26,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.interval_tests import q_above, q_changed, surely
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_above, q_changed, surely
 from headscope.studies.training.compare.card import CARD, LIKE, kinds
 
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"

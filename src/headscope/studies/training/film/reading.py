@@ -21,10 +21,10 @@ from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import Settings
+from headscope.passes.attention_maps import typical_inputs, typical_maps
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PassResult
-from headscope.passes.typical_inputs import typical_inputs, typical_maps
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.statistics.intervals import equal_units

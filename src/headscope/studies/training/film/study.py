@@ -19,7 +19,7 @@ from headscope.statistics.intervals import ONE_UNIT, interval
 from headscope.studies.training.film import STUDY
 from headscope.studies.training.film.main_numbers import MainNumbers, common_name, stacked
 from headscope.studies.training.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader, StepScores
-from headscope.training.step_models import StepModels, step_models
+from headscope.training.steps import StepModels, step_models
 
 # Smaller changes are rounding.
 SAME = 1e-5

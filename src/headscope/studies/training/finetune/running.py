@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from headscope.cluster.channel import Json, TaskChannel
-from headscope.cluster.engine import Tasks
+from headscope.cluster.channel import Json, TaskChannel, Tasks
 from headscope.corpora.tasks import score
 from headscope.passes import Settings
 from headscope.passes.read_parts import engine_for
-from headscope.statistics.best_of import stopped_number
+from headscope.statistics.runs import stopped_number
 from headscope.storage.hashes import Fingerprint, hash_of
 from headscope.storage.run_lock import run_lock
 from headscope.studies.training.finetune.table1 import TrainingRun

@@ -7,14 +7,15 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import chi2, norm, spearmanr
 
-from headscope.statistics.best_of import (
+from headscope.statistics.runs import (
+    LEVELS,
     expected_best,
     expected_best_interval,
     lost_by_stopping,
     lost_interval,
     stopped_number,
+    two_way,
 )
-from headscope.statistics.two_way import LEVELS, two_way
 from headscope.studies.training.finetune.design import Pairs
 
 # Fisher's z of a rank correlation has this variance over that of Pearson's (Fieller et al. 1957).
@@ -85,21 +86,28 @@ def seed_components(
     return {"seed_deviation": values[..., 0], "seed_deviation_ci": values[..., 1:3], "seed_p": values[..., 3]}
 
 
-def best_of_runs(by_run: Float[np.ndarray, "run metric"]) -> Values:
-    """The expected best score of 1 to n runs."""
-    bounds = np.stack([expected_best_interval(scores) for scores in by_run.T])
-    return {"expected_best": expected_best(by_run.T), "expected_best_ci": bounds}
+def best_of_runs(by_run: Float[np.ndarray, "run metric"], sign: Float[np.ndarray, " metric"]) -> Values:
+    """The expected best score of 1 to n runs; `sign`: -1 for a metric of which less is better."""
+    better, sign = (by_run * sign).T, sign[:, None]
+    bounds = np.stack([expected_best_interval(scores) for scores in better])
+    return {"expected_best": sign * expected_best(better), "expected_best_ci": np.sort(sign[..., None] * bounds)}
 
 
-def early_stopping(scores: Float[np.ndarray, "run epoch metric"], by_run: Float[np.ndarray, "run metric"]) -> Values:
+def early_stopping(
+    scores: Float[np.ndarray, "run epoch metric"],
+    by_run: Float[np.ndarray, "run metric"],
+    sign: Float[np.ndarray, " metric"],
+) -> Values:
     """What would be lost by stopping runs after the first third of the epochs, by the main metric of dev.
+
+    * `sign`: -1 for a metric of which less is better.
 
     Empty with one epoch or fewer than four runs.
     """
     runs, epochs, _ = scores.shape
     if runs < LEAST_SEEDS or epochs < 2:
         return {}
-    early = scores[:, ceil(epochs / 3) - 1, 0]
+    early, by_run = scores[:, ceil(epochs / 3) - 1, 0] * sign[0], by_run * sign
     lost = [[float(lost_by_stopping(early, last, share)) for share in STOPPED] for last in by_run.T]
     bounds = [[lost_interval(early, last, share) for share in STOPPED] for last in by_run.T]
     return {"stopping_loss": np.array(lost), "stopping_loss_ci": np.array(bounds)}

@@ -25,10 +25,10 @@ from headscope.studies.training.finetune.design import Pairs, seed_pairs
 from headscope.studies.training.finetune.running import do_runs, early_epoch
 from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRun, run_name, runs
 from headscope.studies.training.finetune.variables import to_variables
-from headscope.studies.training.finetune.ways import TABLE, names, recipes, without_first
+from headscope.studies.training.finetune.ways import TABLE, names, recipes, refuse_other_ways, without_first
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.beginning import RunEnvironment, WayOptions, run_environment
-from headscope.training.kept_steps import spaced
+from headscope.training.steps import spaced
 from headscope.training.ways import WITHOUT_TRAINING, options_of
 
 
@@ -134,7 +134,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     pairs = seed_pairs(settings.seed, seeds, weight_seeds, order_seeds, seed_pairing == "latin")
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
-    tasks, first = without_first(tasks, first_task)
+    tasks, first = without_first(tuple(map(_scored, tasks)), first_task)
+    refuse_other_ways(tasks, inits)
     environment = run_environment(checkpoint, directory, **loading)
     classic = inits[-1] if inits[-1] in TABLE else "finetuned"
     start = initial(environment.checkpoint, tasks[0], classic, settings.seed, remote_code=environment.remote_code)
@@ -166,6 +167,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(variables.assign_attrs(attributes))
 
 
+def _scored(task: Task) -> Task:
+    """A task whose main score is higher where the model is better: of words the probability."""
+    return replace(task, metrics=("probability", *task.metrics)) if task.kind == "words" else task
+
+
 def _baselines(
     tasks: tuple[Task, ...], model: Model, init: str, environment: RunEnvironment, settings: Settings
 ) -> dict[str, BaselineOutputs]:
@@ -182,7 +188,7 @@ def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...], pa
     kept: dict[Key, Path] = {}
     for name, init in product((task.name for task in tasks), inits):
         kept |= {(name, init, pair): folder / run_name(name, init, pair) for pair in pairs[1:]}
-        kept[name, init, pairs[0]] = directory / "model" if single else folder / f"{name}-{init}"
+        kept[name, init, pairs[0]] = directory / "model" if single else folder / f"{name}-{init}".replace("/", "-")
     return kept
 
 
@@ -227,7 +233,7 @@ def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Set
     model = replace(rows[0].reader, name=checkpoint.name, revision=checkpoint.revision, sha256=environment.sha256)
     return provenance("finetune", model, corpus, settings) | {
         "n_examples": corpus.n_examples,
-        "n_tokens": sum(len(encoded) for row in rows for encoded in row.dev[0]),
+        "n_tokens": sum(len(encoded) for row in rows for encoded in row.dev.inputs),
     }
 
 
@@ -235,7 +241,7 @@ def _cut(rows: list[TableRow], planned: list[TrainingRun], trained: Mapping[Key,
     """Numbers of examples left out, of shortened inputs, and of dev labels outside the train split, of each task."""
     splits = [(row.task.name, split, corpus) for row in rows for split, corpus in row.task.splits]
     cut = {f"{name} {split} examples {why}": n for name, split, of in splits for why, n in of.skipped.items()}
-    cut |= {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
+    cut |= {f"{row.task.name} dev examples cut": row.dev.cut["truncated"] for row in rows}
     if any(one.init != WITHOUT_TRAINING for one in planned):
         cut |= {f"{row.task.name} dev examples with a label that train lacks": row.unlearnable for row in rows}
     for one in planned:

@@ -1,6 +1,5 @@
 """The training runs of a table: each task with each way to fine-tune and each pair of seeds, kept one by one."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,21 +14,18 @@ from transformers import TrainerCallback
 
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import unlearnable
-from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.outputs.outputs import logits
-from headscope.outputs.task_inputs import encode_for_task
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes import Settings
 from headscope.studies.training.finetune.design import Pairs
 from headscope.training.beginning import Beginning, RunEnvironment, WayOptions
-from headscope.training.dataset import TrainingSet
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.initialisation import InitialModel
-from headscope.training.kept_steps import StepKeeper, spaced
-from headscope.training.loop import Epochs, Paused, TaskExamples, dev_outputs, train
+from headscope.training.loop import Epochs, Paused, TaskExamples, dev_outputs, outputs_for, task_examples, train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.recorders import AttentionChange, NormRecorder
 from headscope.training.run_record import RunRecord, TrainedOutputs
+from headscope.training.steps import StepKeeper, spaced
 from headscope.training.ways import WITHOUT_TRAINING, begin, options_of
 
 Key = tuple[str, str, tuple[int, int]]
@@ -47,13 +43,9 @@ class TableRow:
     reader: Model
 
     @cached_property
-    def dev(self) -> tuple[list[Encoded], Counter[str]]:
-        """The dev inputs. Returns: the inputs; numbers of shortened inputs."""
-        return encode_for_task(self.reader, self.task.dev, self.max_tokens)
-
-    def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
-        """Logits of a model for the dev inputs."""
-        return logits(model, self.dev[0], settings)
+    def dev(self) -> TaskInputs:
+        """The dev inputs."""
+        return task_inputs(self.reader, self.task, self.task.dev, max_tokens=self.max_tokens)
 
     @cached_property
     def unlearnable(self) -> int:
@@ -63,10 +55,7 @@ class TableRow:
     @cached_property
     def examples(self) -> TaskExamples:
         """The training set, and inputs and targets of dev."""
-        task, corpus = self.task, self.task.training()
-        inputs, cut = encode_for_task(self.reader, corpus, self.max_tokens)
-        training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
-        return TaskExamples(training_set, self.dev[0], task.targets(task.dev), cut.total())
+        return task_examples(self.reader, self.dev, self.max_tokens)
 
 
 @dataclass(frozen=True)
@@ -100,7 +89,9 @@ class TrainingRun:
     @property
     def all_steps(self) -> int:
         """Number of training steps."""
-        return self.recipe.epochs * -(-self.row.task.training().n_examples // self.recipe.batch)
+        words = self.row.task.kind == "words"  # whose long texts are several inputs
+        inputs = len(self.row.examples.train) if words else self.row.task.training().n_examples
+        return self.recipe.epochs * -(-inputs // self.recipe.batch)
 
     @property
     def steps(self) -> int:
@@ -166,7 +157,7 @@ class TrainingRun:
                 self._callbacks(start, environment, settings),
             )
             return train(start, self.row.task, examples, self.recipe, settings, self.record, save=save, epochs=epochs)
-        outputs = dev_outputs(start.model, self.row.outputs, settings)
+        outputs = dev_outputs(start.model, partial(outputs_for, self.row.dev), settings)
         trained = TrainedOutputs(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
         self.record.complete(trained)
         return trained
@@ -199,7 +190,8 @@ def run_name(task: str, init: str, pair: tuple[int, int]) -> str:
     ('MRPC-finetuned-1', 'MRPC-finetuned-1-0')
     """
     seed, order = pair
-    return f"{task}-{init}-{seed}" if seed == order else f"{task}-{init}-{seed}-{order}"
+    name = f"{task}-{init}-{seed}".replace("/", "-")  # of a corpus in a folder
+    return name if seed == order else f"{name}-{order}"
 
 
 def runs(

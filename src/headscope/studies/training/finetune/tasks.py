@@ -11,7 +11,7 @@ from headscope.report.claims import Claim, above
 from headscope.report.declared import Part, parts_of
 from headscope.report.numbers import Numbers
 from headscope.report.wording import Estimate, n_examples
-from headscope.statistics.interval_tests import WIDTH
+from headscope.statistics.significance import WIDTH
 
 ALL_WEIGHTS = "finetuned"
 

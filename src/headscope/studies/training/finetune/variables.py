@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.corpora.tasks import Task, chance, intervals, resampled, score
+from headscope.corpora.tasks import Task, chance, intervals, resampled, score, signs
 from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import BOUNDS
@@ -145,13 +145,17 @@ def _cell(
         "score_n_examples": np.full(len(task.metrics), len(targets)),
     }
     if len(trained) > 1 and complete:
-        values |= {"score_std": by_run.std(0, ddof=1)} | seed_spread(by_run, of_runs) | best_of_runs(by_run)
+        values |= (
+            {"score_std": by_run.std(0, ddof=1)}
+            | seed_spread(by_run, of_runs)
+            | best_of_runs(by_run, signs(task.metrics))
+        )
         values |= seed_components(pairs, by_run, of_runs, len(targets))
     if len(trained[0].epoch_outputs):
         of_epochs = np.stack([_scores(task, run.epoch_outputs, targets) for run in trained])  # [run, epoch, metric]
         values["epoch_score"] = of_epochs.mean(0)
         if complete:
-            values |= early_correlation(of_epochs) | early_stopping(of_epochs, by_run)
+            values |= early_correlation(of_epochs) | early_stopping(of_epochs, by_run, signs(task.metrics))
     return values, resamples
 
 

@@ -25,6 +25,15 @@ def names(text: str | None, init: str, table: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*TABLE, *named))) if table else named
 
 
+def refuse_other_ways(tasks: tuple[Task, ...], ways: tuple[str, ...]) -> None:
+    """Raise `HeadscopeError` for a task of words beside one of labels, or in a way that trains a classifier."""
+    words = [task.name for task in tasks if task.kind == "words"]
+    if words and len(words) < len(tasks):
+        raise HeadscopeError(f"task '{words[0]}' trains a head for words, other tasks classifiers; name it by itself")
+    if words and (others := [way for way in ways if way not in TABLE]):
+        raise HeadscopeError(f"task '{words[0]}': way '{others[0]}' trains a classifier; use {', '.join(TABLE)}")
+
+
 def recipes(
     recipe: TrainingRecipe, ways: tuple[str, ...], frozen_rate: float | None, rates: list[str]
 ) -> dict[str, TrainingRecipe]:

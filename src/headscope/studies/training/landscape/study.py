@@ -16,13 +16,11 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task
-from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import losses
-from headscope.outputs.outputs import logits
-from headscope.outputs.task_inputs import encode_for_task
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Loading, ModelName
@@ -34,6 +32,7 @@ from headscope.studies.training.landscape import STUDY
 from headscope.studies.training.landscape.walk import Walk, mean_interval, weights_of
 from headscope.training import initial
 from headscope.training.beginning import RunEnvironment, run_environment
+from headscope.training.loop import outputs_for
 
 # Distances that are tried before halving, in parts of the radius.
 TRIED = 8
@@ -105,9 +104,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(len(named) * grid.stages)
     ends = {init: _end(folder, task, environment) for init, folder in named.items()}
     reader, measured = next(iter(ends.values())), {}
-    inputs, cut = encode_for_task(reader, corpus, max_tokens)
+    read = task_inputs(reader, task, corpus, settings.seed, max_tokens)
     for init, end in ends.items():
-        examined = TaskLosses(end, task, inputs, torch.from_numpy(task.targets(corpus)), settings)
+        examined = TaskLosses(replace(read, model=end), torch.from_numpy(task.targets(corpus)), settings)
         start = initial(environment.checkpoint, task, init, settings.seed, remote_code=environment.remote_code)
         nn.Module.to(start.network, environment.device)
         walk = Walk(end.network, weights_of(start.network), weights_of(end.network), examined)
@@ -116,8 +115,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model = replace(reader, name=origin.name, revision=origin.revision, sha256=environment.sha256, files=())
     attributes = provenance("landscape", model, corpus, settings) | {
         "n_examples": corpus.n_examples,
-        "n_tokens": sum(map(len, inputs)),
-        "skipped": json.dumps(available.skipped | cut),
+        "n_tokens": sum(map(len, read.inputs)),
+        "skipped": json.dumps(read.cut),
         "recipe": json.dumps(
             {"task": task.name, "split": split, "rise": rise, "radius": radius}
             | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
@@ -128,17 +127,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 @dataclass(frozen=True)
 class TaskLosses:
-    """The loss of each example of a task, for the weights that the model has at the moment."""
+    """The loss of each example of a task, of words by token, for the weights that the model has at the moment."""
 
-    model: Model
-    task: Task
-    inputs: list[Encoded]
+    inputs: TaskInputs
     targets: torch.Tensor
     settings: Settings
 
     def __call__(self) -> Float[np.ndarray, " example"]:
-        outputs = logits(self.model, self.inputs, self.settings.quiet)
-        return losses(self.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
+        outputs = outputs_for(self.inputs, self.inputs.model, self.settings.quiet)
+        if self.inputs.masked_pieces:
+            return outputs[:, 0].astype(float) / outputs[:, 1].clip(min=1)
+        return losses(self.inputs.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
 
 
 def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:

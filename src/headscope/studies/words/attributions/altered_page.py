@@ -10,8 +10,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, Estimate, estimate, number, of_array
-from headscope.statistics.interval_tests import q_above
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_above
 
 NAMES = {
     "largest_10": "largest 10% erased",

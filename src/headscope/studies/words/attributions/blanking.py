@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.capture.first_exact import first_exact, first_layer_once
+from headscope.capture.attention_switch import first_exact, first_layer_once
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections

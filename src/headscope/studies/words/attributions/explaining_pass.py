@@ -15,7 +15,7 @@ from headscope.capture.layer_stack import stack
 from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.gradient_importance import frozen

@@ -14,7 +14,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_ranks
 from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.passes import Settings
-from headscope.results.cells import csv_cell
+from headscope.results.tables import csv_cell
 from headscope.storage.files import write_atomically
 from headscope.studies.words.cloze.controls import Prior
 

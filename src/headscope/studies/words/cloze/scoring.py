@@ -4,8 +4,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from headscope.cluster.channel import Json, TaskChannel
-from headscope.cluster.engine import Tasks
+from headscope.cluster.channel import Json, TaskChannel, Tasks
 from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_pieces
 from headscope.outputs.words.predictor import WordPredictor

@@ -20,10 +20,10 @@ from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.masking import ALL_MASKED, IGNORED, maskable, masked
+from headscope.encoding.masking import ALL_MASKED, IGNORED, masked, next_pieces
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.prediction_heads import has_masked_lm_head, is_causal
+from headscope.models.prediction_heads import has_masked_lm_head, is_causal, refuse_without_words_head
 from headscope.models.sentence_modules import SentenceModules, sentence_modules
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import Target, log_probabilities, losses
@@ -72,13 +72,16 @@ def objective_of(
 
     Causal models were never trained to read a mask: their words are the next ones, and nothing is masked.
 
-    * `task`: of which `corpus` is one of the splits; the model has a head for it.
+    * `task`: of which `corpus` is one of the splits; the model has a head for it. One of words is the loss of words.
     * `seed`: of the words that are masked, or predicted.
     * `masked_class`: class of a masked token, "other" or that of the original token.
 
     Raises `HeadscopeError` if the model has no such head, an example has no label, there is no loss at all, or
     `masked_class` is "original" and no token is masked.
     """
+    if task is not None and task.kind == "words":
+        refuse_without_words_head(model)
+        task = None
     if task is not None and task.kind != "masked":
         if masked_class != "other":
             raise HeadscopeError(
@@ -140,11 +143,10 @@ def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
 
 def _next_words(tokenizer: PreTrainedTokenizerBase, seed: int, encoded: Encoded) -> tuple[Encoded, Target]:
     """An input as it is, and the piece that follows some of its tokens, always the same ones."""
-    ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer)[1:])
+    pieces = next_pieces(encoded, tokenizer)
+    words = np.flatnonzero(pieces != IGNORED)
     number = max(1, round(ALL_MASKED.share * len(words)))
-    chosen = np.random.default_rng([seed, encoded.index]).permutation(words)[:number]
-    pieces = np.full(len(ids), IGNORED)
-    pieces[chosen] = ids[chosen + 1]
+    pieces[np.random.default_rng([seed, encoded.index]).permutation(words)[number:]] = IGNORED
     return encoded, pieces
 
 

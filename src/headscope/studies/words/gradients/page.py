@@ -7,8 +7,7 @@ import xarray as xr
 
 from headscope.figures import by_layer, scatter
 from headscope.figures.labels import label
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ranked, value
 from headscope.report.claims import below, over_heads, witness
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import MissingNumber, Numbers
