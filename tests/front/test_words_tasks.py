@@ -39,6 +39,7 @@ def test_heads_are_scored_by_the_loss_of_words(folder: Path, model: str) -> None
     scores = found["baseline"]
     assert float(scores.sel(metric="perplexity")) == pytest.approx(np.exp(float(scores.sel(metric="loss"))))
     assert float(found["head_gain"].std()) > 0 and found["importance"].notnull().all()
+    assert found.attrs["resampled"] == "examples, taken as independent" and found["head_gain_ci"].notnull().all()
     alone = run(folder, "ablate", model, "--heads", "1-1,2-2", "--no-single", out=f"set-{model}")
     assert "head_gain" not in alone and alone["set_gain"].equals(found["set_gain"])
 
@@ -62,6 +63,15 @@ def test_training_on_words_lowers_their_loss(folder: Path, model: str) -> None:
     sizes = ("--positions", 2, "--directions", 2, "--plane", 2, "--loss-examples", 8)
     line = run(folder, "landscape", model, "--tuned", folder / f"finetune-{model}" / "model", "--beyond", 0, *sizes)
     assert float(line["line_loss"][0, -1]) < float(line["line_loss"][0, 0])
+
+
+@pytest.mark.parametrize("model", NETWORKS)
+def test_a_shrunk_language_model_says_its_loss(folder: Path, model: str) -> None:
+    found = run(folder, "shrink", model, "--size", "80%", "--epochs", 1, "--groups", 2, "--best-effort")
+    loss, perplexity = (found["shrunk_words"].sel(words_metric=name).item() for name in ("loss", "perplexity"))
+    assert perplexity == pytest.approx(np.exp(loss)) and found["words_change"].notnull().all()
+    card = (folder / f"shrink-{model}" / "model" / "README.md").read_text(encoding="utf-8")
+    assert f"| perplexity | {found['whole_words'].sel(words_metric='perplexity').item():.3f} |" in card
 
 
 def test_refusals(folder: Path) -> None:

@@ -116,8 +116,8 @@ def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") ->
     numbers = set(chosen.tolist())
     kept = [example for number, example in enumerate(corpus) if number in numbers]
     documents = {number_of(example.document) for example in kept} - {number_of("")}
-    again = partial(iter, kept)
-    return Corpus(name or corpus.name, corpus.sha256, len(kept), corpus.skipped, again, n_documents=len(documents))
+    again, number = partial(iter, kept), len(documents) if corpus.n_documents else 0  # of unknown ones, unknown
+    return Corpus(name or corpus.name, corpus.sha256, len(kept), corpus.skipped, again, n_documents=number)
 
 
 def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:

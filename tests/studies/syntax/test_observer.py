@@ -105,7 +105,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
             for attention, encoded in zip(maps, inputs, strict=True)
         ][::-1]
     )
-    for name in ("input", "word", "position", "head", "length", "relation", "equals"):
+    for name in ("input", "unit", "word", "position", "head", "length", "relation", "equals"):
         np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name))
     assert batched.position.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and batched.head.tolist() == [
         1,

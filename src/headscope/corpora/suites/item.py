@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
+
+from headscope.corpora import drawing
+
 Name = TypeVar("Name")
 # The gap of a sentence in a file, for every model.
 GAP = "[MASK]"
@@ -128,6 +132,25 @@ def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
         facts[item.phenomenon, item.condition][item.fact or item.id] = None
     kept = {condition: set(evenly(list(names), per_condition)) for condition, names in facts.items()}
     return [item for item in items if (item.fact or item.id) in kept[item.phenomenon, item.condition]]
+
+
+def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
+    """At most so many items, drawn evenly over the conditions of phenomena by a fixed seed, in the order of the file.
+
+    All wordings of a fact are taken together.
+
+    >>> items = [pair(str(n), name, "It rained.", ("It rain.",)) for name in ("tense", "number") for n in range(9)]
+    >>> [item.phenomenon for item in drawn(items, 2)]
+    ['tense', 'number']
+    """
+    if len(items) <= most:
+        return items
+    conditions = {item.fact or item.id: f"{item.phenomenon}\n{item.condition}" for item in items}
+    groups = np.unique([*conditions.values()], return_inverse=True)[1]
+    indices = drawing.evenly(groups, max(len(conditions) * most // len(items), 1), rounded=True)
+    names = [*conditions]
+    chosen = {names[index] for index in indices}
+    return [item for item in items if (item.fact or item.id) in chosen][:most]
 
 
 def evenly(names: Sequence[Name], most: int) -> Sequence[Name]:

@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from headscope import catalog
+from headscope.corpora.drawing import SEED
 from headscope.corpora.problems import Bad, Skipped, first_unstorable
-from headscope.corpora.suites.item import ClozeItem, spread
+from headscope.corpora.suites.item import ClozeItem, drawn, spread
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.files import opening, refuse_text
 
@@ -49,7 +50,7 @@ def read_suites(
 
     * `names`: each the name of a suite or a file.
     * `data`: the folder in which the files of named suites lie, at most three folders deep.
-    * `limit`: most items of a suite.
+    * `limit`: most items of a suite, drawn evenly over its conditions; all wordings of a fact or none.
     * `per_condition`: most items of each condition of each phenomenon, spread evenly over the file; all wordings of a
       fact count as one.
     * `skip_bad`: leave out and count lines that cannot be read.
@@ -79,14 +80,14 @@ def _read(source: str, data: str | Path | None, limit: int | None, per_condition
             continue
         ids.add(item.id)
         items.append(item)
-        if per_condition is None and len(items) == limit:
-            break
     if not items:
         raise HeadscopeError(f"suite '{source}' has no items; write one JSON object a line, as docs/cloze.md says")
     if per_condition is not None:
-        items = spread(items, per_condition)[:limit]
-    drawn = f"the first {limit:,} of a suite" if len(items) == limit else ""
-    return Suite(name, _hash(files, items), tuple(items), dict(skipped), drawn)
+        items = spread(items, per_condition)
+    chosen = items if limit is None else drawn(items, limit)
+    words = f"{len(chosen):,} of {len(items):,}, drawn evenly over conditions, seed {SEED}"
+    words = words if len(chosen) < len(items) else ""
+    return Suite(name, _hash(files, chosen), tuple(chosen), dict(skipped), words)
 
 
 def _problem(item: ClozeItem, ids: Container[str]) -> str:

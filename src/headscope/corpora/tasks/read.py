@@ -28,6 +28,7 @@ from headscope.statistics.split_half import split_in_half
 from headscope.storage.files import opening
 
 CLOZE, WORDS = "cloze:", "words:"
+OF_TEXT = ("loss", "perplexity", "bits_per_character")
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 # A column with more distinct whole numbers than this holds scores, not classes.
 MOST_CLASSES = 20
@@ -136,8 +137,7 @@ def words(corpus: Corpus) -> Task:
         replace(part(corpus, np.flatnonzero(half), f"{corpus.name} ({split} half)"), drawn=corpus.drawn)
         for split, half in (("train", chosen), ("dev", ~chosen))
     )
-    metrics = ("loss", "perplexity", "bits_per_character")
-    return Task(name=f"{WORDS}{corpus.name}", kind="words", metrics=metrics, dev=dev, train=train)
+    return Task(name=f"{WORDS}{corpus.name}", kind="words", metrics=OF_TEXT, dev=dev, train=train)
 
 
 def _words(name: str, data: str | Path | None, options: Options) -> Task:

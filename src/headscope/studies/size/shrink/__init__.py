@@ -7,7 +7,7 @@ Michel et al. 2019 heads; Hinton et al. 2015 train the smaller model on the outp
 
 from headscope.study import Dimension, Number, Study
 
-STEP, METRIC, LAYER, KIND = ("step",), ("metric",), ("layer",), ("head_kind",)
+STEP, METRIC, LAYER, KIND, WORDS = ("step",), ("metric",), ("layer",), ("head_kind",), ("words_metric",)
 BY_STEP, BY_LAYER, HEADS = ("step", "metric"), ("step", "layer"), ("layer", "head")
 SEARCHED, HELD_OUT = "examples of the search", "held-out examples, which the search never saw"
 NEEDED = "held-out examples; models of the path, and the saved one; the bounds: where it may, and where it surely does"
@@ -63,6 +63,10 @@ EXCESS = (
     "`kept_kind_share` minus `random_kind_share`. Its bounds are the share minus the 97.5% and the 2.5% quantile of "
     "all choices (of the latter the next lower number of heads)"
 )
+OF_WORDS = (
+    "loss of a token in nats, perplexity, and bits a character, of models with a head for words: of the next words, or "
+    "of 15% of the words of each text, each masked by itself"
+)
 STUDY = Study(
     question="How small and fast can my encoder be, and what does each part cost?",
     source="the search for a smaller model",
@@ -73,6 +77,7 @@ STUDY = Study(
     quick=("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2"),
     required=("path_score",),
     dims={
+        "words_metric": Dimension("how the predictions of words are scored"),
         "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
         "choice": Dimension("how the parts that a smaller model keeps are chosen"),
         "kept": Dimension("what of a layer stays in a smaller model: parts, or what they add to the states"),
@@ -144,6 +149,9 @@ STUDY = Study(
             "share of examples whose predicted class changed",
             *("share", (), f"held-out examples, {BOTH}"),
         ),
+        Number("whole_words", "score of words by the whole model", "score", WORDS, HELD_OUT, OF_WORDS),
+        Number("shrunk_words", "score of words by the saved model", "score", WORDS, HELD_OUT),
+        Number("words_change", "change of the score of words", "score", WORDS, HELD_OUT),
         Number("eight_bit_score", "score of the saved model in eight bits", "score", METRIC, HELD_OUT),
         Number(
             "eight_bit_gain",

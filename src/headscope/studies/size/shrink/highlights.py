@@ -59,6 +59,18 @@ def lost(numbers: Numbers) -> Finding:
     )
 
 
+def words(numbers: Numbers) -> Finding:
+    """What becomes of the loss of words, and of perplexity."""
+    loss, perplexity = (
+        [numbers(f"{name}_words", words_metric=metric) for name in ("whole", "shrunk")]
+        for metric in ("loss", "perplexity")
+    )
+    change = numbers("words_change", words_metric="loss")
+    text = f"The loss of a token was {loss[0]} nats and is {loss[1]}, a change of {change}."
+    topic = f"Perplexity was {number(perplexity[0].value)} and is {number(perplexity[1].value)}"
+    return Finding(topic, text + examples(numbers.array("words_change")))
+
+
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first where the test of the tolerance does not hold."""
     tolerance = number(facts(Numbers(result))["tolerance"])

@@ -23,7 +23,7 @@ from headscope.studies.size.shrink.figures import (
     path_figures,
     steps,
 )
-from headscope.studies.size.shrink.highlights import lost, no_claim, removed, size, speed, unlearned
+from headscope.studies.size.shrink.highlights import lost, no_claim, removed, size, speed, unlearned, words
 
 ADJECTIVES = {
     "rare words": "for rare words",
@@ -224,6 +224,12 @@ SCORE_COLUMNS = {
     "shrunk_score": ("Saved model", ".3f"),
     "shrunk_change": ("Change", "+.3f"),
 }
+WORDS = "Predictions of the words of held-out texts, with 95% intervals, by the whole model and by the saved one."
+WORD_COLUMNS = {
+    "whole_words": ("Whole model", ".3f"),
+    "shrunk_words": ("Saved model", ".3f"),
+    "words_change": ("Change", "+.3f"),
+}
 KINDS = (
     "Kinds of the heads that stay, by other results, beside as many random heads of the same layers (exact test). "
     "The bounds are what the share is beyond 97.5% and 2.5% of random choices."
@@ -236,7 +242,7 @@ KIND_COLUMNS = {
     "kept_kind_q_value": ("q", ".2g"),
 }
 PAGE = StudyParts(
-    highlights=(lost, speed, size, removed),
+    highlights=(lost, words, speed, size, removed),
     findings=(
         *(own_texts, eight_bit, needed, gates, kept_kinds, portable, changed, lossier_groups, vocabulary, training),
     ),
@@ -251,6 +257,7 @@ PAGE = StudyParts(
     tables=(
         steps,
         NumberTable("scores", SCORES, {"metric": "Score"}, SCORE_COLUMNS),
+        NumberTable("words", WORDS, {"words_metric": "Score"}, WORD_COLUMNS),
         NumberTable("kept_kinds", KINDS, {"head_kind": "Kind"}, KIND_COLUMNS),
         groups,
         changed_examples,

@@ -112,11 +112,15 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
 
 
 def _scores(result: xr.Dataset) -> Iterable[tuple[str, ...]]:
-    for metric in result["metric"].values.tolist():
-        names = ("whole_score", "shrunk_score", "shrunk_change")
-        before, after, change = (float(result[name].sel(metric=metric)) for name in names)
-        low, high = result["shrunk_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
-        yield plain(metric), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
+    """The scores of the result, and of a language model those of words."""
+    names = {"metric": ("whole_score", "shrunk_score", "shrunk_change")}
+    names |= {"words_metric": ("whole_words", "shrunk_words", "words_change")} if "words_change" in result else {}
+    for dim, (*both, changes) in names.items():
+        for metric in result[dim].values.tolist():
+            before, after, change = (float(result[name].sel({dim: metric})) for name in (*both, changes))
+            bounds = result[f"{changes}_ci"].sel({dim: metric, "bound": ["lower", "upper"]})
+            low, high = bounds.values.tolist()
+            yield plain(metric), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:

@@ -32,6 +32,7 @@ from headscope.studies.size.shrink.saved_folder import notes, sizes_and_times, w
 from headscope.studies.size.shrink.search import search_for
 from headscope.studies.size.shrink.texts import corpus_read, judged_by, task_texts, text_facts
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
+from headscope.studies.size.shrink.word_loss import word_loss
 from headscope.training.recipe import TrainingRecipe
 
 FOLDER = ".headscope.shrink"
@@ -54,6 +55,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     groups: Annotated[int, Range(2, 1000)] = 12,
     epochs: Annotated[int, Range(0, 1000)] = 4,
     tolerance: Annotated[float, Range(0, 1000)] | None = None,
+    words_tolerance: Annotated[float, Range(0, 1000)] = 0.1,
     best_effort: bool = False,
     eight_bit: bool = False,
 ) -> xr.Dataset:
@@ -86,7 +88,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
     * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
-    * `best_effort`: Save the smallest model that was found, if none reaches the target.
+    * `words_tolerance`: Save no causal language model whose loss of a token rises by more than this, in nats.
+    * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
+      rises by more.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
 
     Returns: scores after each step and of the saved model, with intervals; what each removed part costs; and sizes and
@@ -124,13 +128,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
     judged = evidence(judge, search, measured, untrained, smaller)
+    of_words = word_loss(judge, smaller, words_tolerance, refuse=not best_effort)
     beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
     scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
     facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=fine) | files
     facts |= judged.facts | search.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
-    variables = judged.variables | beside | scored | (kinds.variables(judged.stays) if kinds else {})
+    variables = judged.variables | of_words | beside | scored | (kinds.variables(judged.stays) if kinds else {})
     read = corpus_read(corpus, task)
     card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=task is not None)

@@ -21,7 +21,12 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
-from headscope.models.prediction_heads import has_task_head, is_cross_encoder, with_task_head
+from headscope.models.prediction_heads import (
+    has_task_head,
+    is_cross_encoder,
+    refuse_without_words_head,
+    with_task_head,
+)
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.outputs import logits
@@ -63,6 +68,8 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, settings: Setting
 
     Raises `HeadscopeError` for a model of another task, and for single texts of a cross-encoder.
     """
+    if task is not None and task.kind == "words":
+        refuse_without_words_head(model)
     if task is not None:
         return model, in_model_order(task, model)
     if not has_task_head(model):
@@ -84,11 +91,14 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, settings: Setting
 def task_texts(model: Model, corpus: Corpus, task: Task | None, settings: Settings) -> tuple[Task | None, Splits]:
     """The task with the texts that score, and all texts by their use, see `split`.
 
+    A task of words has texts alone: embeddings are judged, and the loss of words is said.
+
     Texts that have the whole model's answers as labels cannot show what it loses if it answers them all alike: then
     its embeddings are judged, without a task, which is said.
     """
     if task is None or not task.pseudo_labelled:
-        return task, split(model, corpus, task, settings.seed)
+        texts = split(model, corpus, task, settings.seed)
+        return (None if task and task.kind == "words" else task), texts
     plain = split(model, corpus, None, settings.seed)
     names = ("training", "stopping", "held_out")
     texts = replace(plain, **{name: _with_answers(model, task, getattr(plain, name), settings) for name in names})

@@ -60,6 +60,7 @@ def verified(
     saved = load(str(folder.absolute()), head=task is not None or known.words_head, device=str(model.device))
     if task is not None and not task.pseudo_labelled:
         texts = Splits((), (), tuple(task.dev), tuple(task.dev.units))
+        task = None if task.kind == "words" else task
     else:
         task, texts = task_texts(model, corpus, task, settings)
     judge = judge_of(model, task, texts, settings)

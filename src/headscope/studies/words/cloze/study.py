@@ -60,7 +60,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `directory`: Folder of the result.
     * `data`: Folder in which the files of named suites lie.
     * `items`: Also write items.csv: the scores of each item, in nats.
-    * `limit`: Read the first N items of each suite.
+    * `limit`: Read N items of each suite, drawn evenly over its conditions.
     * `per_condition`: Read N items of each condition of each phenomenon (of each paradigm of BLiMP), spread evenly
       over the file.
     * `skip_bad`: Leave out and count lines that cannot be read.
