@@ -147,7 +147,8 @@ def test_page_says_what_is_chance(copied: tuple[xr.Dataset, Path], tmp_path: Pat
             lemma = f"{name} {number}"
             pairs.append({"good": f"the cat {one}", "bad": f"the cat {other}", "phenomenon": name, "lemma": lemma})
     result = headscope.cloze(causal_table({("cat", "sat"): 3.0}), written(tmp_path, pairs), Settings(resamples=100))
-    texts = {finding.topic.partition(":")[0]: finding.text for finding in study_page(result).findings()}
+    page = study_page(result)
+    texts = {finding.topic.partition(":")[0]: finding.text for finding in [*page.highlights(), *page.findings()]}
     assert "1 of 3 phenomena cannot be told from chance: even." in texts["Chance"]
     assert "the wrong text is preferred in turned:" in texts["Below chance"]
     own, shuffled = (

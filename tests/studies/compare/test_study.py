@@ -209,7 +209,7 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
 def test_what_cannot_be_done_is_refused_before_anything_is_computed(
     three: tuple[Model, ...], options: dict[str, Any], message: str, never: Callable[[str], None]
 ) -> None:
-    never("headscope.studies.training.compare.measure.fold_pairs")
+    never("headscope.studies.training.compare.study.fold_pairs")
     with pytest.raises(HeadscopeError, match=message):
         study.run(three, some(4), QUICK, **options)
 

@@ -20,8 +20,8 @@ from headscope.report.wording import estimate
 from headscope.studies.layers.lens import study
 from headscope.studies.layers.lens.predictions import LayerPredictions, layer_predictions, settling
 from headscope.studies.layers.lens.reading import AffineMap, fit_maps, layer_reader
+from headscope.studies.layers.lens.study import mean_of_cases
 from headscope.studies.layers.lens.texts import split_texts
-from headscope.studies.layers.lens.variables import mean_of_cases
 from support.planted_words import causal_table
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.syntax.scores import best, score
-from headscope.studies.heads.syntax.variables import to_variables
+from headscope.studies.heads.syntax.study import to_variables
 from support.made_answers import made
 
 LAYERS = (1, 3)
