@@ -44,8 +44,13 @@ LIMITS = {
     "pages: lines": 5_586,
     "pages: guards": 21,
     "pages: json.loads": 0,
-    "tests: asserts on more than 60 characters": 13,
-    "tests: lines": 60_068,
+<<<<<<< HEAD
+    "tests: asserts on more than 60 characters": 12,
+    "tests: lines": 60_136,
+=======
+    "tests: asserts on more than 60 characters": 9,
+    "tests: lines": 60_136,
+>>>>>>> main
     "tests: monkeypatch.setattr": 223,
     "docs: words": 60_000,
 }

@@ -73,3 +73,9 @@ def test_with_json_standard_output_is_one_object(study: str, ended: Callable) ->
 def test_the_time_that_is_said_is_that_of_all_steps(study: str, ended: Callable) -> None:
     announced, done = ended(study, WHOLE_RESULTS).steps
     assert announced == done > 0
+
+
+@pytest.mark.parametrize("study", ["ablate", "prune"])
+def test_terminal_prints_the_table_and_no_means_by_layer(study: str, ended: Callable) -> None:
+    output = ended(study, WHOLE_RESULTS).output
+    assert "95% interval" in output and "mean of heads, by layer" not in output
