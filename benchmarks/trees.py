@@ -33,14 +33,14 @@ from headscope.passes.batches import by_length, collator
 from headscope.passes.passes import Pass
 from headscope.studies.heads.trees.observer import TreeObserver
 from headscope.studies.heads.trees.parses import scored
-from headscope.studies.heads.trees.scores import TreeRows, joined
+from headscope.studies.heads.trees.scores import TreeRows
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:
     """The counts of the study."""
     words = Words(model.tokenizer, model.max_tokens, aligned=True)
     observer = TreeObserver(model.capture.heads, counts=words.counts)
-    return joined(Pass(model, corpus, settings, words).gather(observer).value)
+    return TreeRows.in_order(Pass(model, corpus, settings, words).gather(observer).value)
 
 
 def loop(model: Model, batches: list[Batch]) -> np.ndarray:

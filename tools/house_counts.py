@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 86_955,
-    "src: files": 690,
+    "src: files": 677,
     "src: files under 30 lines": 55,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
@@ -44,8 +44,9 @@ LIMITS = {
     "pages: lines": 5_586,
     "pages: guards": 21,
     "pages: json.loads": 0,
-    "tests: asserts on more than 60 characters": 13,
-    "tests: monkeypatch.setattr": 231,
+    "tests: asserts on more than 60 characters": 9,
+    "tests: lines": 60_136,
+    "tests: monkeypatch.setattr": 223,
     "docs: words": 60_000,
 }
 

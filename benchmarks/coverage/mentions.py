@@ -10,7 +10,7 @@ from headscope.encoding.encoder import Words
 from headscope.models.tokenizer import piece_counts
 from headscope.passes.passes import Pass
 from headscope.studies.heads.coreference.observer import MentionObserver
-from headscope.studies.heads.coreference.scores import joined
+from headscope.studies.heads.coreference.scores import AntecedentPredictions
 from headscope.studies.heads.coreference.segments import plan
 
 TOKENS = 128
@@ -21,7 +21,9 @@ def coreference(model: Model, corpus: Corpus) -> Numbers:
     room = min(TOKENS, model.max_tokens) - model.tokenizer.num_special_tokens_to_add()
     planned = plan(corpus, partial(piece_counts, model.tokenizer), room, "segments", True)
     words = Words(model.tokenizer, TOKENS, aligned=True)
-    found = joined(Pass(model, planned.inputs, Settings(), words).gather(MentionObserver(planned.cases)).value)
+    found = AntecedentPredictions.in_order(
+        Pass(model, planned.inputs, Settings(), words).gather(MentionObserver(planned.cases)).value
+    )
     found = found[found.answerable]
     right = found.unpacked(sum(model.capture.heads)).astype(float)
     sums = Sums(right, np.ones(len(found), dtype=np.int64), share=True)

@@ -10,11 +10,10 @@ from headscope import Corpus, Model, Settings
 from headscope.models.tokenizer import piece_counts
 from headscope.passes.captured_treebanks import capture_treebanks, of_two_minutes
 from headscope.statistics.intervals import Score
-from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments
-from headscope.studies.heads.probe.lexicon import from_model
+from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments, Gold
 from headscope.studies.heads.probe.observer import Treebank, attention_pass
-from headscope.studies.heads.probe.scores import Gold
 from headscope.studies.heads.probe.train import ParserRecipe
+from headscope.studies.heads.probe.word_vectors import from_model
 from headscope.studies.layers.layers.features import ClassifierSettings
 from headscope.studies.layers.layers.groups import Units, grouped, with_vectors
 from headscope.studies.layers.layers.sampling import named, sample

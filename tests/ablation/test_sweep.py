@@ -115,6 +115,17 @@ def test_one_head_of_a_layer_as_in_whole_passes(family: str) -> None:
         np.testing.assert_allclose(found.alone[layer, head], expected, rtol=1e-5, atol=1e-5)
 
 
+def test_heads_that_share_keys_are_disabled_together() -> None:
+    inputs = inputs_of("llama")  # of four heads two share their keys
+    pairs = [parse(names, (4, 4)) for names in ("1-1,1-2", "1-3,1-4", "2-1,2-2", "2-3,2-4")]
+    found = sweep(inputs, SETTINGS, sets=pairs, alone=True, together=(2, 2))
+    expected = found.sets.reshape(2, 2, *found.plain.shape).repeat(2, axis=1)
+    np.testing.assert_allclose(found.heads, expected, atol=1e-5)
+    assert found.alone is not None
+    np.testing.assert_allclose(found.alone[:, ::-1], expected, atol=1e-5)  # the other pair is left
+    assert np.abs(found.heads - sweep(inputs, SETTINGS).heads).max() > 1e-3
+
+
 @pytest.mark.parametrize("family", ["bert", "gpt2", "gemma2"])
 def test_skipped_layers_as_in_whole_passes(family: str) -> None:
     one = inputs_of(family)

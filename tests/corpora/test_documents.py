@@ -36,11 +36,11 @@ def test_without_titles_blank_lines_part_documents():
     assert corpus("x.txt", "A.\nB.\n").n_documents == 0, "whether they are one document is not known"
 
 
-def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, monkeypatch):
+def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, request):
     path = tmp_path / "x.txt"
     path.write_text("\n\n".join(f"A {n}.\nB {n}." for n in range(40)))
     in_memory = documents(read(str(path)))
-    monkeypatch.setattr("headscope.corpora.reading.IN_MEMORY", 0)
+    request.getfixturevalue("streamed")
     found = read(str(path))
     assert isinstance(found.again(), Stream)
     assert [example.document for example in found.since(31)] == in_memory[31:]

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.corpora import Corpus, Options, drawing, read
-from headscope.corpora import reading as module
 from headscope.corpora.drawing import evenly, in_whole
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
@@ -73,11 +72,11 @@ def test_of_a_large_file_the_beginning_is_drawn_from_and_said(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("kind", ["text", "paragraphs"])
-def test_drawn_examples_are_read_anew_from_any_on(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawn_examples_are_read_anew_from_any_on(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Those of a corpus that is too large for memory; what is cut in others is not counted."""
     options = Options(kind=kind, limit=17, segment=8, offsets=PIECES)
     held = list(read(text(tmp_path), options))
-    monkeypatch.setattr(module, "IN_MEMORY", 0)
+    request.getfixturevalue("streamed")
     found = read(text(tmp_path), options)
     stream = found.again()
     assert isinstance(stream, Stream) and list(found) == held and len(held) == 17

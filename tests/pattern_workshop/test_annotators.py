@@ -16,8 +16,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.labelled_maps import labels, read
+from headscope.studies.heads.patterns.labelled_maps import read
 from pattern_workshop.annotators import agreement, kappa, opened
+from pattern_workshop.written_maps import labels
 from support.unlabelled import folder
 
 pytestmark = pytest.mark.thorough

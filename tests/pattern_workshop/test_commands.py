@@ -9,12 +9,13 @@ import pytest
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.heads.patterns.classifier.network import load
 from headscope.studies.heads.patterns.commands import evaluate
-from headscope.studies.heads.patterns.labelled_maps import Map, write
+from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop import __main__ as workshop
 from pattern_workshop import server
 from pattern_workshop.annotators import Session
 from pattern_workshop.curriculum import ClassifierRecipe
 from pattern_workshop.model_card import page
+from pattern_workshop.written_maps import write
 from support.planted_maps import planted
 from support.tiny import save_tiny
 

@@ -8,9 +8,9 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.studies.heads.patterns.labelled_maps import labels
 from pattern_workshop.annotators import opened
 from pattern_workshop.server import application
+from pattern_workshop.written_maps import labels
 from support.browsing import open_page, requests_of
 from support.served import served_app
 from support.unlabelled import EVIL, folder

@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.labelled_maps import labels
 from headscope.web.serve import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application
+from pattern_workshop.written_maps import labels
 from support.unlabelled import EVIL, folder
 
 pytestmark = pytest.mark.thorough

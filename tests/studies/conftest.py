@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from filelock import FileLock
 
-from support.every_study import WHOLE_RESULTS, Run, arguments, prepare, run
+from headscope.studies.size.shrink import eight_bit
+from support.every_study import WHOLE_RESULTS, Run, arguments, prepare, run, small_onnx
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +39,8 @@ def ended(cases: Path) -> Callable[[str, str], Run]:
         kept = out.with_suffix(".json")
         with FileLock(f"{out}.lock"):
             if not kept.exists():
-                done = asdict(run(*arguments(study, case, cases), out=out, page=case != WHOLE_RESULTS))
+                with patch.object(eight_bit, "export", small_onnx):
+                    done = asdict(run(*arguments(study, case, cases), out=out, page=case != WHOLE_RESULTS))
                 kept.write_text(json.dumps(done | {"directory": str(out)}), encoding="utf-8")
             done = json.loads(kept.read_text(encoding="utf-8"))
         return Run(**done | {"directory": Path(done["directory"])})

@@ -29,13 +29,16 @@ REFUSED = {
     ("shrink", "uneven heads"): "has lost single heads or neurons, which its class cannot say; shrink the whole one",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
-# Beside whole results and refusals, a study has one case in turn; the others are thorough.
+# Beside whole results and refusals, each case has a study; the others are thorough.
+FIRST = (
+    *(("landscape", "not annotated"), ("lens", "one example"), ("pretrain_head", "two examples")),
+    *(("geometry", "no feature"), ("probe", "one head"), ("syntax", "uneven heads"), ("kv", "decoder")),
+)
 CELLS = [
-    pytest.param(study, case, marks=() if case in first or (study, case) in REFUSED else pytest.mark.thorough)
-    for number, study in enumerate(STUDIES)
-    for others in [[case for case in CASES if case != WHOLE_RESULTS and (study, case) not in REFUSED]]
-    for first in [(WHOLE_RESULTS, others[number % len(others)])]
+    pytest.param(study, case, marks=() if case == WHOLE_RESULTS or cell in (*REFUSED, *FIRST) else pytest.mark.thorough)
+    for study in STUDIES
     for case in CASES
+    for cell in [(study, case)]
 ]
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")
@@ -70,3 +73,9 @@ def test_with_json_standard_output_is_one_object(study: str, ended: Callable) ->
 def test_the_time_that_is_said_is_that_of_all_steps(study: str, ended: Callable) -> None:
     announced, done = ended(study, WHOLE_RESULTS).steps
     assert announced == done > 0
+
+
+@pytest.mark.parametrize("study", ["ablate", "prune"])
+def test_terminal_prints_the_table_and_no_means_by_layer(study: str, ended: Callable) -> None:
+    output = ended(study, WHOLE_RESULTS).output
+    assert "95% interval" in output and "mean of heads, by layer" not in output

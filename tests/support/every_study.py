@@ -6,11 +6,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 from transformers import (
     BertForMaskedLM,
     BertForSequenceClassification,
@@ -23,12 +25,14 @@ from headscope import catalog
 from headscope.corpora.readers import sample
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
+from headscope.models import Model
 from headscope.studies.layers.layers import scalar_mix
 from headscope.studies.size.shrink import groups
 from headscope.studies.words.attributions import altered_inputs
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
 from support.reference_rates import rates_compared
+from support.repeating import with_window
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 STUDIES = catalog.names("studies")
@@ -48,6 +52,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
 }
 PLAIN = ("The cat did not sleep.", "We went home early.", "Nothing is fine, she said.")
 ROWS = ("A man sings.", "It rains and rains.", "She left, but he stayed.", "We ate bread.", "Is it you?", "No, not me.")
+BRACKETS = "( (S (NP (DT The) (JJ old) (NN cat)) (VP (VBD saw) (NP (PRP her))) (. .)) )\n"
 WORDS = ("Yes", "No", "Yes yes", "No no")
 # Items of a suite: pairs, gaps, and an answer that is ranked in the vocabulary.
 ITEMS = (
@@ -59,7 +64,14 @@ ITEMS = (
 WHOLE_RESULTS = "annotated"  # the case whose results have all variables; their pages are written without torch
 JSON = "two examples"  # the case whose command prints JSON
 FEW = {"one example": 1, "two examples": 2}
-# Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
+# The model and the corpus with which a study writes most of its variables, in the first case, where not `CASES`'.
+WHOLE_INPUTS = {
+    "geometry": ("bert", ("sample",)),
+    "induction": ("local-words", SAMPLE),
+    "profile": ("bert", ("sample",)),
+    "trees": ("bert", ("phrases", "--kind", "brackets")),
+}
+# Options with which it writes them; coreference and others have more for other corpora.
 WHOLE = {
     "ablate": (
         *("--heads", "1-1", "--heads-of", "{folder}/marked", "--beside", "{folder}/marked", "--draws", "3"),
@@ -68,8 +80,12 @@ WHOLE = {
     "landscape": ("--random", "{model}"),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
     "film": ("--task", "made", "--data", "{folder}/task", "--studies", "profile,geometry"),
-    "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
+    "finetune": (
+        *("--weight-seeds", "2", "--order-seeds", "2", "--ways", "finetuned,frozen", "--epochs", "2", "--batch", "6"),
+        *("--task", "rte", "--data", "{folder}/glue"),
+    ),
     "geometry": ("--other", "{folder}/other"),
+    "induction": ("--sequences", "14", "--texts", "14"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
@@ -115,13 +131,11 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     """The command line of a study in a case, with the inputs that its `run` takes; files are those of `prepare`."""
     model, corpus, task = CASES[case]
     model = "decoder" if study == "kv" else model
+    model, corpus = WHOLE_INPUTS.get(study, (model, corpus)) if case == WHOLE_RESULTS else (model, corpus)
     takes = signature(catalog.load("studies", study).run).parameters
     several = bool({"models", "steps"} & set(takes))
     models = [model, "other" if model == "bert" else model] if several else [model]
-    source, limit = (
-        [str(folder / corpus[0]) if corpus[0].endswith((".txt", ".conllu")) else corpus[0]],
-        list(corpus[1:]),
-    )
+    source, limit = [corpus[0] if corpus[0] == "sample" else str(folder / corpus[0])], list(corpus[1:])
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
@@ -188,13 +202,38 @@ def prepare(folder: Path) -> Path:
         network = tiny_bert(0, BertForMaskedLM, max_position_embeddings=TOKENS, **config)
         save_tiny(folder / f"{name}-words", network, tiny_tokenizer(TOKENS))
     save_tiny(folder / "decoder-words", tiny_gpt2(0, GPT2LMHeadModel, n_embd=8, n_head=2))
+    save_tiny(folder / "local-words", with_window(8, max_position_embeddings=TOKENS), tiny_tokenizer(TOKENS))
+    (folder / "phrases").mkdir()
+    for name in "abcdefghijklmn":  # a document each: a half of fewer than five has no interval
+        (folder / "phrases" / f"{name}.mrg").write_text(BRACKETS, encoding="utf-8")
     for number in (*FEW.values(), len(ITEMS)):
         (folder / f"items-{number}.jsonl").write_text("\n".join([*ITEMS[:number], ""]), encoding="utf-8")
     marked(folder / "marked", (1, 1), of=(2, 2))
     assert run("profile", folder / "bert", "sample", "--limit", "4", out=folder / "profile", page=False).status == 0
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
-    assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
+    assert run("prune", folder / "bert", *pruned, out=folder / "pruned", page=False).status == 0
     return folder
+
+
+def small_onnx(model: Model, path: Path) -> Path:
+    """In the place of `export`, which takes seconds: logits of the mean embedding, whatever the model answers."""
+    onnx: Any = import_module("onnx")
+    node, info = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    labels, generator = model.network.config.num_labels, np.random.default_rng(0)
+    weights = {"table": (model.network.config.vocab_size, 8), "map": (8, labels)}
+    nodes = [
+        node("Gather", ["table", "input_ids"], ["embeddings"], name="tokens"),
+        node("ReduceMean", ["embeddings"], ["mean"], name="mean", axes=[1], keepdims=0),
+        node("MatMul", ["mean", "map"], ["logits"], name="classifier"),
+    ]
+    read = info("input_ids", onnx.TensorProto.INT64, ["examples", "tokens"])
+    written = info("logits", onnx.TensorProto.FLOAT, ["examples", labels])
+    arrays = {name: generator.normal(size=size).astype(np.float32) for name, size in weights.items()}
+    tensors = [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = onnx.helper.make_graph(nodes, "small", [read], [written], tensors)
+    versions = {"opset_imports": [onnx.helper.make_opsetid("", 17)], "ir_version": 8}
+    onnx.save(onnx.helper.make_model(graph, **versions), str(path))
+    return path
 
 
 def _beginnings() -> str:

@@ -9,8 +9,8 @@ from torch import nn
 
 from headscope.encoding.block_parts import SPECIAL
 from headscope.encoding.parsed_sentences import Parsed
-from headscope.studies.heads.probe.lexicon import NONE, Lexicon
 from headscope.studies.heads.probe.observer import Treebank
+from headscope.studies.heads.probe.word_vectors import NONE, Lexicon
 
 
 def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0, unit: int | None = None) -> Parsed:

@@ -32,9 +32,9 @@ SIZES: dict[str, Any] = {
 }
 
 
-def with_window(window: int) -> PreTrainedModel:
+def with_window(window: int, **config: Any) -> PreTrainedModel:
     """A decoder with random weights whose layers see a window of tokens."""
-    sizes: dict[str, Any] = SIZES | {"sliding_window": window}
+    sizes: dict[str, Any] = SIZES | {"sliding_window": window} | config
     return tiny_network(MistralConfig(**sizes), 0, MistralForCausalLM)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from headscope.studies.heads.patterns.labelled_maps import Map, write
+from headscope.studies.heads.patterns.labelled_maps import Map
+from pattern_workshop.written_maps import write
 
 EVIL = "<img src=x onerror=window.ran=1>"
 

@@ -1,6 +1,6 @@
-"""Write the page and the cards of results where torch cannot be imported; note the variables that the code asks for.
+"""Write pages of results, with cards or without, where torch cannot be imported; note the variables that are asked for.
 
-    python tests/support/without_torch.py DIR...
+    python tests/support/without_torch.py WITH_CARDS... -- WITHOUT...
 
 prints JSON: for each folder the names that are asked for and are not in the result.
 """
@@ -25,15 +25,16 @@ class Refused(MetaPathFinder):
             raise ImportError(f"{name} is imported where a saved result is shown")
 
 
-def main(directories: list[str]) -> None:
+def main(with_cards: list[str], without: list[str]) -> None:
     """Write pages and cards; print what they ask for in vain."""
     absent: set[str] = set()
     _watch(absent)
     found = {}
-    for directory in directories:
+    for directory in with_cards + without:
         absent.clear()
         page_of(Path(directory))
-        cards_of(Path(directory))
+        if directory in with_cards:
+            cards_of(Path(directory))
         found[directory] = sorted(absent)
     print(json.dumps(found))
 
@@ -58,4 +59,5 @@ def _watch(absent: set[str]) -> None:
 
 if __name__ == "__main__":
     sys.meta_path.insert(0, Refused())
-    main(sys.argv[1:])
+    between = sys.argv.index("--")
+    main(sys.argv[1:between], sys.argv[between + 1 :])

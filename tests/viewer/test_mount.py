@@ -54,7 +54,8 @@ def test_two_viewers_in_one_page_have_states_of_their_own(
     after = browser.execute_script(DRAWN)
     assert after[0] != first and after[1] == second
     assert browser.execute_script("return views.map((view) => view.state())") == ["h=2-2", "v=map&h=3-2"]
-    assert browser.execute_script("views[0](); return document.body.firstChild.childElementCount") == 0
+    removed = browser.execute_script("views[0](); return document.body.firstChild.childElementCount")
+    assert removed == 0
     assert browser.get_log("browser") == []
     browser.execute_async_script(MOUNT, data, ["v=card&h=1-1", "w=words&h=1-1"])
     settled(browser)

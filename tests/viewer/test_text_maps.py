@@ -65,14 +65,17 @@ def test_tiles_are_eager_attention_within_a_255th_of_the_row(kind: str) -> None:
 
 @pytest.mark.parametrize("network", [tiny_bert, tiny_gpt2])
 def test_a_long_text_in_a_file_has_the_same_maps(
-    network: Callable[..., PreTrainedModel], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    network: Callable[..., PreTrainedModel],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     model = wrapped(network(**(LONG if network is tiny_bert else {"n_positions": 400})), 400)
     text = text_tokens(model.tokenizer, 400, TEXT * 30)
     assert text.cut and len(text) == 400
     in_memory = text_maps(model, text)
-    monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
+    request.getfixturevalue("in_files")
     in_file = text_maps(model, text)
     assert in_file.in_file and not in_memory.in_file
     np.testing.assert_array_equal(in_memory.levels, in_file.levels)

@@ -12,7 +12,7 @@ from headscope.passes import Settings
 from headscope.storage.files import remove_unfinished
 from headscope.storage.run_lock import run_lock
 from headscope.studies.heads.patterns import labelled_maps
-from pattern_workshop import annotators, model_card, server
+from pattern_workshop import annotators, model_card, server, written_maps
 from pattern_workshop import train as training
 from pattern_workshop.curriculum import RECIPE
 from pattern_workshop.sample import sampled
@@ -28,7 +28,7 @@ def label(options: argparse.Namespace) -> dict[str, Any]:
                 raise HeadscopeError(f"'{folder}' has no maps to label; name a model and texts, or a folder with -o")
             corpora = [headscope.read(source, limit=options.limit) for source in options.texts]
             maps = sampled(headscope.load(options.model), corpora, options.number, Settings(seed=options.seed))
-            labelled_maps.write(folder, maps)
+            written_maps.write(folder, maps)
     path = annotators.label_path(folder, options.annotator)
     with run_lock(folder / f".{path.name}", "pattern_workshop label"):  # annotators may label at once
         remove_unfinished(path)

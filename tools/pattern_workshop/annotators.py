@@ -13,7 +13,8 @@ from threading import Lock
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.files import opening
-from headscope.studies.heads.patterns.labelled_maps import LABELS, Map, labels, read, write_labels
+from headscope.studies.heads.patterns.labelled_maps import LABELS, Map, read
+from pattern_workshop.written_maps import labels, write_labels
 
 # Of the annotator alone: what others gave is neither shown nor written again.
 BLIND = {"label": "", "annotator_a": "", "annotator_b": ""}

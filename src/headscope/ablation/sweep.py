@@ -80,12 +80,15 @@ def sweep(
     single: bool = True,
     alone: bool = False,
     skipped: bool = False,
+    together: Sequence[int] = (),
 ) -> Sweep:
     """Disable each head, each layer and each set.
 
     * `mode`: see `Model.changed`; the means of "mean" are those over the inputs.
     * `single`: each head and each layer; else the sets alone.
     * `alone`: also all heads of a layer but one; `skipped`: also skip the attention of each layer, and the layer.
+    * `together`: how many neighbouring heads of each layer are disabled together, and have the same outputs; by
+      default each head by itself.
 
     The journal of the settings keeps what is done; after Ctrl-C there is no result.
 
@@ -101,8 +104,9 @@ def sweep(
         return fastest_exact(task_inputs, mode, means)
 
     layers = range(len(heads))
-    groups = [[_layer(layer, heads) for layer in layers] if single else [], [_set(chosen, heads) for chosen in sets]]
-    groups.append([_alone(layer, heads) for layer in layers if heads[layer]] if alone else [])
+    groups = [[_layer(layer, heads, together) for layer in layers] if single else []]
+    groups.append([_set(chosen, heads) for chosen in sets])
+    groups.append([_alone(layer, heads, together) for layer in layers if heads[layer]] if alone else [])
     groups.append([_skipped(layer, part, heads) for part in SKIPPED for layer in layers] if skipped else [])
     readers = [SweptParts(task_inputs, group, mode, strategy, settings) if group else None for group in groups]
     settings.on_total(len(task_inputs.inputs) * sum(reader.passes for reader in readers if reader))
@@ -125,25 +129,34 @@ def sweep(
 def _by_head(
     layers: Sequence[Float[np.ndarray, "head example output"]], heads: tuple[int, ...]
 ) -> Float[np.ndarray, "layer head example output"]:
-    """The outputs of the heads of each layer; NaN where there is no such head."""
-    values = np.concatenate(layers)
+    """The outputs of the heads of each layer, those that were disabled together alike; NaN where there is no head."""
+    counts = iter([count for count in heads if count])
+    values = np.concatenate([part.repeat(next(counts) // len(part), axis=0) if len(part) else part for part in layers])
     placed = np.full((len(heads), max(heads), *values.shape[1:]), np.nan, np.float32)
     placed[existing(heads)] = values
     return placed
 
 
-def _layer(layer: int, heads: tuple[int, ...]) -> Variants:
-    """Each head of a layer disabled by itself, and last all of them."""
-    present = existing(heads)[layer]
-    alone = np.eye(len(present), dtype=bool)[: heads[layer]]
-    return Variants(f"layer {layer + 1}", layer, np.vstack([alone, present]), np.zeros_like(existing(heads)))
+def _layer(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> Variants:
+    """Each head of a layer disabled by itself, or those together that are to be, and last all of them."""
+    alone, by = _parts(layer, heads, together)
+    return Variants(
+        f"layer {layer + 1}{by}", layer, np.vstack([alone, existing(heads)[layer]]), np.zeros_like(existing(heads))
+    )
 
 
-def _alone(layer: int, heads: tuple[int, ...]) -> Variants:
+def _alone(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> Variants:
     """All heads of a layer but one disabled, for each of its heads."""
-    present = existing(heads)[layer]
-    others = present & ~np.eye(len(present), dtype=bool)[: heads[layer]]
-    return Variants(f"layer {layer + 1} but one head", layer, others, np.zeros_like(existing(heads)))
+    alone, by = _parts(layer, heads, together)
+    others = existing(heads)[layer] & ~alone
+    return Variants(f"layer {layer + 1} but one head{by}", layer, others, np.zeros_like(existing(heads)))
+
+
+def _parts(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> tuple[Bool[np.ndarray, "part head"], str]:
+    """The heads of each part of a layer, and what is added to the name of its variants."""
+    size = together[layer] if together else 1
+    parts = np.arange(max(heads)) // size == np.arange(heads[layer] // size)[:, None]
+    return parts, f" by {size} heads" if size > 1 else ""
 
 
 def _skipped(layer: int, part: Skipped, heads: tuple[int, ...]) -> Variants:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Columns:
     (3, [5, 4])
     """
 
+    ORDER: ClassVar[tuple[str, ...]] = ()
+
     def __len__(self) -> int:
         """The number of rows."""
         return len(self._columns()[0])
@@ -31,6 +33,12 @@ class Columns:
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """The rows of all parts, which must not be none."""
         return cls(*map(np.concatenate, zip(*(part._columns() for part in parts), strict=True)))
+
+    @classmethod
+    def in_order(cls, parts: Sequence[Self]) -> Self:
+        """The rows of several batches in the order of the corpus: by the columns `ORDER`, the first of them first."""
+        rows = cls.concatenate([part for part in parts if len(part)] or parts[:1])
+        return rows[np.lexsort([getattr(rows, name) for name in reversed(cls.ORDER)])]
 
     def _columns(self) -> list[np.ndarray]:
         return [getattr(self, field.name) for field in fields(self)]

@@ -32,36 +32,64 @@ def refused(name: str, content: str | bytes, message: str, **options) -> None:
         assert len(str(error.value).splitlines()) == 1
 
 
+def packed(table: pa.Table, **options) -> bytes:
+    """A table as a file of Parquet."""
+    file = io.BytesIO()
+    pq.write_table(table, file, **options)
+    return file.getvalue()
+
+
 def word(number: object, head: object, misc: str = "_") -> str:
     return f"{number}\tword\t_\tNOUN\t_\t_\t{head}\tdep\t_\t{misc}\n"
 
 
-def test_a_text_in_utf16_without_a_mark_and_nul_bytes_are_refused():
-    refused("x.txt", "It rained.\n".encode("utf-16-le"), "line 1: a NUL byte, as in UTF-16")
-    refused("x.tsv", "text\tlabel\nIt\0 rained.\tno\n", "line 2: a NUL byte")
-    refused("x.jsonl", '{"text": "It\\u0000 rained."}', "text '.*' has a NUL character")
-    refused("x.parquet", parquet(text=["It\0 rained."]), "text '.*' has a NUL character")
+TWICE = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+LABELS = "\n".join(f"# pair = p\n# pair_label = {label}\n{word(1, 0)}" for label in ("yes", "no"))
+REFUSED = [
+    # NUL bytes, and lines that end in carriage returns
+    ("x.txt", "It rained.\n".encode("utf-16-le"), "line 1: a NUL byte, as in UTF-16"),
+    ("x.tsv", "text\tlabel\nIt\0 rained.\tno\n", "line 2: a NUL byte"),
+    ("x.jsonl", '{"text": "It\\u0000 rained."}', "text '.*' has a NUL character"),
+    ("x.parquet", parquet(text=["It\0 rained."]), "text '.*' has a NUL character"),
+    ("x.txt", "It rained.\rWe stayed in.\r", "line 1: carriage returns are not line ends; save the file"),
+    ("x.txt", "It rained.\nWe slept.\rWe stayed in.\r", "line 2: carriage returns are not line ends"),
+    # labels and names that a result cannot hold
+    ("x.tsv", f"text\tlabel\nIt rained.\t{'x' * 100_000}\n", "label 'x+...' has 100000 characters, at most 1000"),
+    ("x.jsonl", '{"text": "a", "label": "\\ud800"}', "half of a character"),
+    ("x.conllu", word(1, 0).replace("dep", "d" * 2000), "relation '.*' has 2000 characters"),
+    # two columns of one name, two labels of a pair
+    ("x.tsv", "text\ttext\na\tb\n", "two columns are named 'text'; rename one"),
+    ("x.csv", "text,text\na,b\n", "two columns are named 'text'; rename one"),
+    ("x.jsonl", '{"text": "a", "text": "b"}', "the field 'text' comes twice"),
+    ("x.parquet", packed(TWICE), "two columns are named 'text'; rename one"),
+    ("x.conllu", LABELS, "pair 'p' has the labels 'yes' and 'no', expected one"),
+    # numbers that are none, are infinite, have thousands of digits, or stand for a text
+    *(("x.jsonl", f'{{"text": "a", "label": {name}}}', f"{name} is not a number of JSON")
+      for name in ("NaN", "Infinity", "-Infinity")),
+    ("x.jsonl", '{"text": "a", "label": 1e999}', "the number 1e999 is infinite"),
+    ("x.parquet", parquet(text=["It rained."], label=[float("inf")]), "the label inf is infinite"),
+    *(("x.jsonl", f'{{"text": {number}}}', f"column 'text' is the number {number[:500]}")
+      for number in ("5", "5.0", DIGITS)),
+    *(("x.conllu", content, r"line \d: ")
+      for content in (word(1, DIGITS), word(DIGITS, 0), word(f"{DIGITS}.1", "_"), word(f"1-{DIGITS}", "_"))),
+    ("x.dp", f"Ann\tNNP\t{DIGITS}\n", "head '9+' is not in 0..1"),
+    # trees without heads, encodings that are not known
+    ("x.dp", "Ann\tNNP\t_\nslept\tVBD\t_\n", r"line 1: the words have no heads \('_'\), expected numbers from 0"),
+    *(("lu1.xml", f'<?xml version="1.0" encoding="{encoding}"?>{UNIT}', "line 1: not XML")
+      for encoding in ("utf-7", "cp037", "gb2312", "no-such")),
+]  # fmt: skip
 
 
-def test_a_file_whose_lines_end_in_carriage_returns_is_refused():
-    refused("x.txt", "It rained.\rWe stayed in.\r", "line 1: carriage returns are not line ends; save the file")
-    refused("x.txt", "It rained.\nWe slept.\rWe stayed in.\r", "line 2: carriage returns are not line ends")
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED, ids=[message[:40] for *_, message in REFUSED])
+def test_what_no_corpus_can_hold_is_refused(name: str, content: str | bytes, message: str) -> None:
+    refused(name, content, message)
 
 
-def test_labels_and_names_that_a_result_cannot_hold_are_refused():
-    refused("x.tsv", f"text\tlabel\nIt rained.\t{'x' * 100_000}\n", "label 'x+...' has 100000 characters, at most 1000")
-    refused("x.jsonl", '{"text": "a", "label": "\\ud800"}', "half of a character")
+def test_names_and_places_of_links_are_checked_too() -> None:
     refused("x.jsonl", '{"text": "a", "links": [], "id": "\\u0000"}', "id '.*' has a NUL character", kind="links")
-    refused("x.conllu", word(1, 0).replace("dep", "d" * 2000), "relation '.*' has 2000 characters")
-
-
-def test_two_columns_of_one_name_are_refused():
-    refused("x.tsv", "text\ttext\na\tb\n", "two columns are named 'text'; rename one")
-    refused("x.csv", "text,text\na,b\n", "two columns are named 'text'; rename one")
-    refused("x.jsonl", '{"text": "a", "text": "b"}', "the field 'text' comes twice")
-    file = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"]), file)
-    refused("x.parquet", file.getvalue(), "two columns are named 'text'; rename one")
+    refused("x.jsonl", '{"text": "a", "links": [{"source": [0], "target": 1e999}]}', "is infinite", kind="links")
+    many = f'{{"text": "a b", "links": [{{"source": {DIGITS}, "target": 1}}]}}'
+    refused("x.jsonl", many, "5000 digits", kind="links")
 
 
 class Compared(str):
@@ -92,24 +120,6 @@ def test_columns_and_fields_have_a_bound():
     refused("x.jsonl", '{"text": "a", "links": {' + '"a": 1, ' * 40_000 + '"b": 1}}', "an object has 40001 fields")
 
 
-@pytest.mark.parametrize("number", ["5", "5.0", DIGITS])
-def test_a_number_is_no_text(number):
-    refused("x.jsonl", f'{{"text": {number}}}', f"column 'text' is the number {number[:500]}")
-
-
-def test_numbers_that_are_none_are_refused():
-    for name in ("NaN", "Infinity", "-Infinity"):
-        refused("x.jsonl", f'{{"text": "a", "label": {name}}}', f"{name} is not a number of JSON")
-    refused("x.jsonl", '{"text": "a", "label": 1e999}', "the number 1e999 is infinite")
-    refused("x.parquet", parquet(text=["It rained."], label=[float("inf")]), "the label inf is infinite")
-    refused("x.jsonl", '{"text": "a", "links": [{"source": [0], "target": 1e999}]}', "is infinite", kind="links")
-
-
-def test_a_pair_with_two_labels_is_refused():
-    lines = [f"# pair = p\n# pair_label = {label}\n{word(1, 0)}" for label in ("yes", "no")]
-    refused("x.conllu", "\n".join(lines), "pair 'p' has the labels 'yes' and 'no', expected one")
-
-
 def test_an_id_that_comes_twice_is_refused():
     refused_once = "\n".join(f"# sent_id = a\n{word(1, 0)}" for _ in range(2))
     with pytest.raises(HeadscopeError, match="example 'a': another example has this id"):
@@ -123,11 +133,6 @@ def test_a_share_of_women_that_is_none_is_refused(tmp_path, share):
     (tmp_path / "occupations-stats.tsv").write_text(f"occupation\tbls_pct_female\ncook\t{share}\n")
     with pytest.raises(HeadscopeError, match="line 2: no occupation with bls_pct_female from 0 to 100"):
         read(tmp_path, Options(kind="winogender"))
-
-
-@pytest.mark.parametrize("encoding", ["utf-7", "cp037", "gb2312", "no-such"])
-def test_xml_in_an_encoding_that_is_not_known_is_refused(encoding):
-    refused("lu1.xml", f'<?xml version="1.0" encoding="{encoding}"?>{UNIT}', "line 1: not XML")
 
 
 def test_nesting_has_an_end():
@@ -190,28 +195,13 @@ def test_reading_goes_on_behind_a_sentence_without_end():
     assert (len(read_again), read_again.skipped) == (1, {"bad": 1})
 
 
-@pytest.mark.parametrize(
-    "content", [word(1, DIGITS), word(DIGITS, 0), word(f"1-{DIGITS}", "_") + word(1, 0), word(f"{DIGITS}.1", "_")]
-)
-def test_conllu_with_thousands_of_digits_is_refused(content):
-    refused("x.conllu", content, r"line \d: ")
-
-
 def test_other_numbers_of_thousands_of_digits_are_refused():
-    refused(
-        "x.jsonl", f'{{"text": "a b", "links": [{{"source": {DIGITS}, "target": 1}}]}}', "5000 digits", kind="links"
-    )
     span = f'<label name="Target" start="{DIGITS}" end="3"/>'
     layer = f'<annotationSet ID="1"><layer name="Target">{span}</layer></annotationSet>'
     refused("lu1.xml", f'<lexUnit name="x.v" frame="F"><sentence>{layer}</sentence></lexUnit>', "start '9+' is not a")
     columns = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
     row = f"a\tAnn saw her.\ther\t{DIGITS}\tAnn\t0\tTRUE\tsaw\t4\tFALSE\tu"
     refused("x.tsv", f"{columns}\n{row}\n", "Pronoun-offset '9+' is not a whole number", kind="gap")
-    refused("x.dp", f"Ann\tNNP\t{DIGITS}\n", "head '9+' is not in 0..1")
-
-
-def test_trees_without_heads_are_refused():
-    refused("x.dp", "Ann\tNNP\t_\nslept\tVBD\t_\n", r"line 1: the words have no heads \('_'\), expected numbers from 0")
 
 
 @pytest.mark.parametrize("spans", [5, "3", {}, [5], [[1, 2, 3]], [[True, 2]]])
@@ -224,9 +214,8 @@ def test_parquet_that_cannot_be_read_is_refused():
     good = parquet(text=["It rained."] * 10)
     for content in (good[: len(good) // 2], good[:-3], b"", b"PAR1", good[:4] + b"\0" * 40 + good[44:]):
         refused("x.parquet", content, "x.parquet' ")
-    with pa.BufferOutputStream() as file:
-        pq.write_table(pa.table({"text": pa.array([b"\xff\xfe"]).view(pa.string())}), file)
-        refused("x.parquet", file.getvalue().to_pybytes(), "cannot be read as Parquet")
+    no_utf8 = pa.array([b"\xff\xfe"]).view(pa.string())
+    refused("x.parquet", packed(pa.table({"text": no_utf8})), "cannot be read as Parquet")
     times = pa.array([datetime(2000, 1, 1)]).cast(pa.timestamp("s"))
     far = pa.array([2**60]).cast(pa.int64()).view(pa.timestamp("ms"))
     refused("x.parquet", parquet(text=times), "column 'text' is datetime")
@@ -254,9 +243,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_parquet_of_rows_that_share_their_text_is_unpacked_a_little_at_a_time(options, batches, monkeypatch):
     monkeypatch.setattr(parquet_reader, "LARGEST_BATCH", 1 << 16)
     monkeypatch.setattr(parquet_reader, "SMALL_PAGE", 64)
-    file = io.BytesIO()
-    pq.write_table(pa.table({"text": ["a" * 4000] * 1000, "unread": ["b" * 4000] * 1000}), file, **options)
-    assert len(corpus("x.parquet", file.getvalue())) == 1000
+    table = pa.table({"text": ["a" * 4000] * 1000, "unread": ["b" * 4000] * 1000})
+    assert len(corpus("x.parquet", packed(table, **options))) == 1000
     assert len(batches) >= 1000 // 16 and max(batches) <= 1 << 16
 
 
@@ -264,9 +252,8 @@ def test_of_parquet_no_more_is_unpacked_than_is_drawn_from(batches, monkeypatch)
     """Once to draw from, and once to read."""
     monkeypatch.setattr(drawing, "FROM", 20)
     monkeypatch.setattr(drawing, "FOR_EACH", 1)
-    file = io.BytesIO()
-    pq.write_table(pa.table({"text": ["It rained."] * 100}), file, row_group_size=10)
-    assert len(corpus("x.parquet", file.getvalue(), Options(limit=11))) == 11
+    content = packed(pa.table({"text": ["It rained."] * 100}), row_group_size=10)
+    assert len(corpus("x.parquet", content, Options(limit=11))) == 11
     assert len(batches) <= 2 * 3
 
 
@@ -285,10 +272,8 @@ def test_pages_of_parquet_with_a_damaged_header_are_refused():
 
 def test_a_footer_of_parquet_that_does_not_fit_its_columns_is_refused():
     """The levels that a column's size statistics count are those of its type; pyarrow aborts where they are not."""
-    file = io.BytesIO()
     kinds = pa.schema([pa.field("text", pa.string()), pa.field("label", pa.int64())])
-    pq.write_table(pa.table({"text": ["It rained."], "label": [1]}, kinds), file)
-    good = file.getvalue()
+    good = packed(pa.table({"text": ["It rained."], "label": [1]}, kinds))
     optional, required = b"\x15\x04\x25\x02\x18\x05label", b"\x15\x04\x25\x00\x18\x05label"
     assert good.count(optional) == 1
     refused("x.parquet", good.replace(optional, required), "cannot be read|label")

@@ -1,16 +1,9 @@
 """How many inputs are scored and altered by default, beside a loop that adds one after the other."""
 
-from unittest.mock import Mock
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import headscope
-from headscope import Settings
-from headscope.corpora import read
-from headscope.studies.words.attributions import study
 from headscope.studies.words.attributions.sample_sizes import (
     HEAD_PASSES,
     LEAST,
@@ -19,9 +12,6 @@ from headscope.studies.words.attributions.sample_sizes import (
     TOKENS_OF_TWO_MINUTES,
     fitting,
 )
-from support.tiny import tiny_bert, tiny_tokenizer
-
-TEXTS = ["the cat", "a man", "the night"]
 
 
 def tokens_of_passes(lengths: list[int], scored: int, altered: int, by_head: int) -> int:
@@ -59,18 +49,3 @@ def test_what_one_sample_does_not_need_goes_to_the_others() -> None:
 
 class Begun(Exception):
     """The samples are drawn, and the pass has not begun."""
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_a_smaller_sample_is_taken_and_said(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
-    explain = Mock(side_effect=Begun)
-    monkeypatch.setattr("headscope.studies.words.attributions.study.explain_corpus", explain)
-    monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", 1)
-    model, lines = headscope.wrap(tiny_bert(0), tiny_tokenizer()), list[str]()
-    with pytest.raises(Begun):
-        study.run(model, read(TEXTS), Settings(on_notice=lines.append), flow=0, full=full)
-    sample, said = explain.call_args.args[2], "\n".join(lines)
-    expected = (3, 3, 3) if full else (LEAST, LEAST, 0)
-    assert tuple(map(len, (sample.scored, sample.altered, sample.by_head))) == expected
-    altered = "altered in 2 of 3 inputs, and head by head in 0 of them; --full"
-    assert ("2 of 3 inputs are scored" in said) is (altered in said) is not full

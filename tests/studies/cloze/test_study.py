@@ -147,7 +147,8 @@ def test_page_says_what_is_chance(copied: tuple[xr.Dataset, Path], tmp_path: Pat
             lemma = f"{name} {number}"
             pairs.append({"good": f"the cat {one}", "bad": f"the cat {other}", "phenomenon": name, "lemma": lemma})
     result = headscope.cloze(causal_table({("cat", "sat"): 3.0}), written(tmp_path, pairs), Settings(resamples=100))
-    texts = {finding.topic.partition(":")[0]: finding.text for finding in study_page(result).findings()}
+    page = study_page(result)
+    texts = {finding.topic.partition(":")[0]: finding.text for finding in [*page.highlights(), *page.findings()]}
     assert "1 of 3 phenomena cannot be told from chance: even." in texts["Chance"]
     assert "the wrong text is preferred in turned:" in texts["Below chance"]
     own, shuffled = (
@@ -228,8 +229,13 @@ def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: in
     assert side_of(Numbers(xr.Dataset(numbers, {"phenomenon": ["a"]})), "a") == side
 
 
-def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def two_in_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shard has two items."""
     monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 2)
+
+
+def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, two_in_a_shard: None) -> None:
     model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
     source, notices, steps = written(tmp_path, PAIRS), list[str](), list[int]()
 
@@ -259,8 +265,7 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkey
     xr.testing.assert_identical(uninterrupted.drop_attrs(deep=False), again.drop_attrs(deep=False))
 
 
-def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 2)
+def test_workers_have_the_scores_of_one_process(tmp_path: Path, two_in_a_shard: None) -> None:
     model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
     source, rows = written(tmp_path, [*PAIRS, *COPIES]), []
     for workers in (1, 2, 3):

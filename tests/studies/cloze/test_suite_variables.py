@@ -7,7 +7,7 @@ from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.studies.words.cloze.item_scores import ItemScores
-from headscope.studies.words.cloze.suite_variables import suite_variables
+from headscope.studies.words.cloze.variables import suite_variables
 
 SETTINGS = Settings(resamples=50)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headscope.studies.heads.clusters.clustering import MOST_CLUSTERS, agreement, groups, positions
+from headscope.studies.heads.clusters.head_distances import MOST_CLUSTERS, agreement, groups, positions
 
 
 def distances(points: np.ndarray) -> np.ndarray:

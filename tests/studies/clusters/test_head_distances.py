@@ -5,8 +5,7 @@ import pytest
 
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.studies.heads.clusters import head_distances as module
-from headscope.studies.heads.clusters.clustering import groups
-from headscope.studies.heads.clusters.head_distances import HeadPairs
+from headscope.studies.heads.clusters.head_distances import HeadPairs, groups
 
 # Layer 1 has heads at 0, 1 and 2 of a line, layer 2 at 10 and 14.
 HEADS, PLACES = (3, 2), np.array([0.0, 1, 2, 10, 14])

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.studies.training.compare.measure import refuse_unless_comparable
+from headscope.studies.training.compare.study import refuse_unless_comparable
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.trained import tokenizer_of
 

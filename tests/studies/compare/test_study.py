@@ -1,6 +1,7 @@
 """`compare` against a naive reading of the definitions, on planted changes, and what it refuses."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import log, sqrt
@@ -206,11 +207,9 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_computed(
-    three: tuple[Model, ...], options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    three: tuple[Model, ...], options: dict[str, Any], message: str, never: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr(
-        "headscope.studies.training.compare.measure.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
-    )
+    never("headscope.studies.training.compare.study.fold_pairs")
     with pytest.raises(HeadscopeError, match=message):
         study.run(three, some(4), QUICK, **options)
 
@@ -218,31 +217,3 @@ def test_what_cannot_be_done_is_refused_before_anything_is_computed(
 def test_a_head_for_another_task_is_refused(three: tuple[Model, ...]) -> None:
     with pytest.raises(HeadscopeError, match="has 3 outputs"):
         study.run((three[0], three[2]), some(4), QUICK, task=planted_task(4))
-
-
-def test_models_that_cannot_be_compared_are_refused(three: tuple[Model, ...]) -> None:
-    with pytest.raises(HeadscopeError, match="3 layers of 4 heads and 2 layers"):
-        study.run((three[0], headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())), some(4), QUICK)
-    with pytest.raises(HeadscopeError, match="no model to compare with"):
-        study.run(three[:1], some(4), QUICK)
-
-
-@pytest.mark.parametrize("during", ["the pass", "the scores"])
-def test_an_interrupted_run_keeps_what_was_done(during: str) -> None:
-    task = planted_task(n_dev=6)
-    first = headscope.wrap(planted({}), tiny_tokenizer(), "before")
-    tuned = headscope.wrap(planted_classifier(), tiny_tokenizer(), "after")
-    done: list[int] = []
-
-    def stop(number: int) -> None:
-        done.append(number)
-        if sum(done) > (6 if during == "the scores" else 2):
-            raise KeyboardInterrupt
-
-    settings = Settings(resamples=5, batch_tokens=1, on_progress=stop, keep_interrupted=True)
-    result = study.run((first, tuned), task.dev, settings, task=task, restore=1)
-    assert result.attrs["n_examples"] == (6 if during == "the scores" else 3)
-    assert result.attrs["interrupted"] == (
-        "before birds was scored" if during == "the scores" else "after 3 of 6 examples"
-    )
-    assert "restored_score" not in result and np.isfinite(result["similarity"]).all()

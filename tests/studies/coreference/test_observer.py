@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.studies.heads.coreference.cases import Case, anaphoric, mentions, question_case
 from headscope.studies.heads.coreference.observer import MentionObserver
-from headscope.studies.heads.coreference.scores import joined
+from headscope.studies.heads.coreference.scores import AntecedentPredictions
 from support.any_examples import overlapping, sentences, spoken
 from support.made_inputs import inputs_of, maps_of
 from support.made_mentions import answered, said
@@ -66,7 +66,7 @@ def test_answers_are_what_the_definition_says(made: list[tuple[Sentence, ...]], 
         return
     layers = [maps_of(inputs, heads, seed=heads) for heads in (2, 3)]
     reader = MentionObserver({example.id: cases_of(example) for example in examples})
-    answers = joined([answered(reader, layers, inputs, block)])
+    answers = AntecedentPredictions.in_order([answered(reader, layers, inputs, block)])
     expected = [
         (encoded.index, row)
         for index, encoded in enumerate(inputs)
@@ -86,7 +86,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(LONG, SHORT)
     maps = maps_of(inputs, 3, 0)
     batched = answered(MentionObserver(CASES), [maps], inputs)
-    alone = joined(
+    alone = AntecedentPredictions.in_order(
         [
             answered(MentionObserver(CASES), [[attention]], [encoded])
             for attention, encoded in zip(maps, inputs, strict=True)
@@ -166,4 +166,7 @@ def test_a_batch_that_asks_nothing_is_read_over() -> None:
     answers = answered(MentionObserver({"l": ()}), [maps_of(inputs, 2, 0)], inputs)
     assert len(answers) == 0
     asked_ = answered(MentionObserver(CASES), [maps_of(inputs, 2, 0)], inputs)
-    assert len(joined([answers, asked_])) == 1 and len(joined([answers])) == 0
+    assert (
+        len(AntecedentPredictions.in_order([answers, asked_])) == 1
+        and len(AntecedentPredictions.in_order([answers])) == 0
+    )

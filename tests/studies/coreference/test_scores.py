@@ -125,21 +125,8 @@ def result(draws: np.ndarray) -> xr.Dataset:
     )
 
 
-def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:
-    assert (result["accuracy"].sel(layer=2, head=3) == 1).all() and result["accuracy"].sum() == 3
-    for name in ("accuracy", "accuracy_ci", "q_value", "special"):
-        assert result[name].sel(layer=1, head=[2, 3]).isnull().all()
-
-
 def test_a_head_is_special_that_beats_the_reference_in_enough_mentions(result: xr.Dataset) -> None:
     assert result["special"].sel(layer=2, head=3).values.tolist() == [1, 1, 0]
     assert result["special"].sum() == 2 and (result["q_value"].sel(layer=2, head=3) < 0.05).all()
     np.testing.assert_allclose(result["baseline_accuracy"].sel(baseline="nearest"), 0.5)
     assert result["reference"].values.tolist() == ["nearest"] * 3
-
-
-def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
-    assert result["chosen_layer"].values.tolist() == [2] * 3 and result["chosen_head"].values.tolist() == [3] * 3
-    lower, upper = (result["chosen_accuracy_ci"].sel(bound=bound) for bound in ("lower", "upper"))
-    assert (result["chosen_accuracy"] == 1).all() and (upper == 1).all() and (lower < 1).all() and (lower > 0).all()
-    np.testing.assert_allclose(result["chosen_gain"], 1 - result["chosen_baseline"].sel(baseline="nearest"))

@@ -12,7 +12,6 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.coreference import study
-from support.killed import CtrlC
 from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -243,19 +242,6 @@ def test_pairs_without_partners_give_no_gap(model: headscope.Model) -> None:
 def test_segments_that_are_too_short_are_refused(model: headscope.Model, options: dict, message: str) -> None:
     with pytest.raises(HeadscopeError, match=message):
         study.run(model, documents(2), QUICK, **options)
-
-
-def test_a_corpus_without_coreference_is_refused(model: headscope.Model) -> None:
-    with pytest.raises(HeadscopeError, match="has no coreference; name a treebank"):
-        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
-
-
-def test_ctrl_c_keeps_the_documents_that_were_done(model: headscope.Model) -> None:
-    stop = CtrlC()
-    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
-    result = study.run(model, documents(), settings)
-    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 40 examples"
-    assert (result["accuracy"].sel(layer=1, head=2) == 1).all()
 
 
 def test_gum_as_it_is_shipped(model: headscope.Model, real_data) -> None:

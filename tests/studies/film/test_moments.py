@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from headscope.studies.training.film.variables import half_change, order_of_layers
+from headscope.studies.training.film.study import half_change, order_of_layers
 
 
 def naive_half(changes: list[float], shares: list[float]) -> float:

@@ -10,7 +10,7 @@ from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.declared import parts_of
 from headscope.studies.training.film import STUDY, card
 from headscope.studies.training.film.page import PAGE
-from headscope.studies.training.film.variables import half_change, order_of_layers
+from headscope.studies.training.film.study import half_change, order_of_layers
 from support.snapshot import assert_page
 
 STEPS, LAYERS, HEADS = [0, 10, 20, 30, 40], 6, 4

@@ -12,9 +12,7 @@ import xarray as xr
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
-from headscope.passes.settings import PassJournal
 from headscope.report.study_page import study_page
-from headscope.studies.training.film.reading import StepReader
 from headscope.studies.training.finetune.study import run as finetune
 from headscope.training.steps import KeptSteps
 from support.killed import Killed, kill
@@ -171,29 +169,6 @@ def test_differences_are_kept_within_their_error(tuned: Path) -> None:
     for name in weights[0]:
         before, ours, exact = (one[name].detach() for one in weights)
         assert ((ours - exact).abs() <= 2**-8 * (exact - before).abs() + 1e-7).all()
-
-
-def test_a_film_that_is_killed_goes_on_with_the_same_bits(
-    tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = birds(16, 24)
-
-    def film(folder: Path) -> xr.Dataset:
-        journal = PassJournal(folder, {"study": "film"})
-        return headscope.film((str(tuned),), task.dev, Settings(resamples=20, journal=journal), task=task)
-
-    once = film(tmp_path / "once")
-    with monkeypatch.context() as patched:
-        kill(patched, StepReader, "read", 3)
-        with pytest.raises(Killed):
-            film(tmp_path / "killed")
-    assert len(list((tmp_path / "killed").glob("pass-*"))) == 2
-    lines: list[str] = []
-    journal = PassJournal(tmp_path / "killed", {"study": "film"})
-    settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
-    again = headscope.film((str(tuned),), task.dev, settings, task=task)
-    assert sum("goes on from there" in line for line in lines) == 2
-    assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
 
 
 def test_steps_of_a_killed_training_are_the_same(tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

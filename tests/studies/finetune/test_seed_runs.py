@@ -1,6 +1,7 @@
 """A table of ways and seeds: killed and continued, by workers, with bad seeds stopped, and its page."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 import xarray as xr
 
 import headscope
-from headscope import HeadscopeError, Settings
+from headscope import HeadscopeError, Settings, results
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.report.study_page import study_page
 from headscope.studies.training.finetune.study import run
 from headscope.training import RunRecord
+from support.every_study import WHOLE_RESULTS, Run
 from support.killed import Killed, kill
 from support.small_tasks import birds, counts, tiny_folder
 
@@ -50,19 +52,19 @@ def two_ways(tables: tuple[xr.Dataset, xr.Dataset]) -> xr.Dataset:
     return tables[1]
 
 
-def test_seeds_of_new_weights_and_of_the_order_are_apart(two_ways: xr.Dataset) -> None:
-    by_pair = two_ways["score_by_pair"].sel(task="birds", init="finetuned", metric="accuracy")
-    assert dict(by_pair.sizes) == {"seed": 2, "order_seed": 2} and bool(by_pair.notnull().all())
-    score = two_ways["score"].sel(task="birds", init="finetuned", metric="accuracy")
-    assert float(score) == pytest.approx(float(by_pair.mean()))
-    by_seed = two_ways["score_by_seed"].sel(task="birds", init="finetuned", metric="accuracy")
-    np.testing.assert_allclose(by_seed, by_pair.mean("order_seed"))
-    assert two_ways["expected_best"].sizes["trials"] == 4
-    assert bool(two_ways["seed_deviation"].notnull().all()) and bool(two_ways["head_agreement"].notnull().any())
-    trained = two_ways["trained_parameters"].sel(task="birds")
-    assert float(trained.sel(init="lora")) < 0.2 * float(trained.sel(init="finetuned"))
-    gain = two_ways["score"].sel(init="lora") - two_ways["score"].sel(init="finetuned")
-    np.testing.assert_allclose(two_ways["way_gain"].sel(init="lora"), gain)
+def test_seeds_of_new_weights_and_of_the_order_are_apart(ended: Callable[[str, str], Run]) -> None:
+    """In the result of the command, of two seeds each and of two ways."""
+    result = results.read(ended("finetune", WHOLE_RESULTS).directory).sel(task="RTE", metric="accuracy")
+    by_pair = result["score_by_pair"]
+    assert (by_pair.sizes["seed"], by_pair.sizes["order_seed"]) == (2, 2) and bool(by_pair.notnull().all())
+    np.testing.assert_allclose(result["score"], by_pair.mean(["seed", "order_seed"]))
+    np.testing.assert_allclose(result["score_by_seed"], by_pair.mean("order_seed"))
+    assert result["expected_best"].sizes["trials"] == 4
+    assert bool(result["seed_deviation"].notnull().all()) and bool(result["head_agreement"].notnull().any())
+    trained = result["trained_parameters"]
+    assert float(trained.sel(init="frozen")) < 0.2 * float(trained.sel(init="finetuned"))
+    gain = result["score"].sel(init="frozen") - result["score"].sel(init="finetuned")
+    np.testing.assert_allclose(result["way_gain"].sel(init="frozen"), gain)
 
 
 def test_the_models_of_all_seeds_are_kept_where_that_is_asked_for(folder: str, tmp_path: Path) -> None:
@@ -119,6 +121,7 @@ def test_bad_seeds_are_stopped_and_the_others_end_as_without(one_way: xr.Dataset
         table(folder, tmp_path, stop_bad_seeds=0.5, epochs=1)
 
 
+@pytest.mark.thorough
 def test_page_says_what_seeds_and_ways_give(two_ways: xr.Dataset) -> None:
     page = study_page(two_ways)
     found = {finding.topic: finding for finding in (*page.highlights(), *page.findings())}

@@ -15,7 +15,6 @@ from headscope import HeadscopeError, Settings
 from headscope.corpora import Options, read
 from headscope.studies.words.gradients import study
 from support.cli import run_command
-from support.killed import CtrlC
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 from support.typed import corpus_of
 
@@ -91,14 +90,6 @@ def test_the_seed_chooses_the_masked_words(model: headscope.Model, result: xr.Da
     xr.testing.assert_allclose(study.run(model, sample, QUICK)["gradient"], result["gradient"])
     other = study.run(model, sample, Settings(resamples=50, seed=1))
     assert not np.allclose(other["gradient"], result["gradient"], rtol=1e-3)
-
-
-def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> None:
-    stop = CtrlC()
-    settings = Settings(resamples=20, batch_tokens=60, on_progress=stop, keep_interrupted=True)
-    result = study.run(model, read("sample", Options(limit=20)), settings)
-    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 20 examples"
-    assert result["gradient_n_examples"].sel(token_class="cls") == sum(stop.done)
 
 
 def invoke(*arguments: str) -> dict:

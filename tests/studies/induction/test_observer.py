@@ -12,7 +12,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.passes.passes import Pass
 from headscope.studies.heads.induction.made_inputs import maker
 from headscope.studies.heads.induction.observer import HeadAttention
-from headscope.studies.heads.induction.reading import farthest_seen, gathered, joined, reach_of, read_made
+from headscope.studies.heads.induction.reading import farthest_seen, gathered, reach_of, read_made
 from headscope.studies.heads.induction.relations import RepeatWords
 from support.repeating import with_window
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -43,7 +43,9 @@ def test_a_corpus_is_read_as_a_loop_reads_it() -> None:
     model, corpus = wrap(tiny_bert(), tiny_tokenizer()), read("sample", Options(limit=12))
     words = RepeatWords(model.tokenizer, model.max_tokens, seed=1)
     inputs = list(RepeatWords(model.tokenizer, model.max_tokens, seed=1).encode(corpus))
-    read_ = joined(gathered(Pass(model, corpus, Settings(resamples=2), words), 5, np.full((3, 2), np.inf)).value)
+    read_ = HeadAttention.in_order(
+        gathered(Pass(model, corpus, Settings(resamples=2), words), 5, np.full((3, 2), np.inf)).value
+    )
     assert len(read_) == len(inputs) > 3 and sum(read_.queries[:, 0]) > 3
     for number, one in enumerate(inputs):
         _assert_same(read_, number, one, eager(model.network, one), 3, 5)

@@ -9,6 +9,7 @@ import pytest
 import torch
 import xarray as xr
 from torch.nn.functional import cross_entropy
+from transformers import AutoModel, BertForMaskedLM
 
 import headscope
 from headscope import HeadscopeError, Settings
@@ -20,7 +21,7 @@ from headscope.studies.size.kv.texts import NEEDLE, long_texts, planted
 from headscope.studies.size.kv.variables import HalvedTexts
 from studies.kv.test_forgetting import decoder
 from support import far_past
-from support.tiny import tiny_tokenizer
+from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=100)
 
@@ -129,9 +130,13 @@ def test_too_few_texts_give_no_plan_and_a_short_one_is_refused(tmp_path: Path) -
         headscope.kv(model, ["one short text"], QUICK, directory=tmp_path)
 
 
-def test_an_encoder_is_refused_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match=r"without a head that predicts words.*only a decoder has keys to forget"):
-        headscope.kv("minilm", far_past.topics(0, 9), QUICK, directory=tmp_path)
+@pytest.mark.parametrize(
+    ("kind", "reason"), [(AutoModel, "without a head that predicts words"), (BertForMaskedLM, "predicts masked words")]
+)
+def test_an_encoder_is_refused_with_the_reason(kind: type, reason: str, tmp_path: Path) -> None:
+    model = headscope.wrap(tiny_bert(0, kind), tiny_tokenizer())
+    with pytest.raises(HeadscopeError, match=rf"{reason}.*only a decoder has keys to forget"):
+        headscope.kv(model, far_past.topics(0, 9), QUICK, directory=tmp_path)
 
 
 def test_a_plan_over_the_bound_is_no_claim(found: tuple[xr.Dataset, Path]) -> None:

@@ -18,7 +18,7 @@ from headscope.studies.layers.layers.features import ClassifierSettings
 from headscope.studies.layers.layers.groups import Answers, CaseGroup, Units, grouped
 from headscope.studies.layers.layers.measure import UnitDraws, measured
 from headscope.studies.layers.layers.sampling import RARE, TaskCases, named, sample
-from headscope.studies.layers.layers.tasks.labelled_spans import own_tasks
+from headscope.studies.layers.layers.tasks.spans import own_tasks
 from headscope.studies.layers.layers.texts import split
 from headscope.studies.layers.layers.train import f1_parts
 from support.findings import all_texts_of

@@ -9,7 +9,8 @@ import pytest
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.labelled_maps import Map, labels, read, write
+from headscope.studies.heads.patterns.labelled_maps import Map, read
+from pattern_workshop.written_maps import labels, write
 
 TOKENS = ("[CLS]", "a", ",", "[SEP]")
 

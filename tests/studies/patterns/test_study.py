@@ -96,17 +96,6 @@ def test_shares_are_means_with_intervals_and_counts(of_sample: xr.Dataset) -> No
     assert (result["dominant"] == result["share"].idxmax("pattern")).all()
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 300])
-def test_the_size_of_batches_changes_no_number(
-    model: headscope.Model, sample: Corpus, of_sample: xr.Dataset, batch_tokens: int
-) -> None:
-    other = run(model, (sample,), replace(QUICK, batch_tokens=batch_tokens))
-    for name in ("counted", "counted_ci"):
-        np.testing.assert_array_equal(of_sample[name], other[name])
-    for name in ("share", "share_ci", "share_total", "share_total_ci", "map"):
-        np.testing.assert_allclose(of_sample[name], other[name], atol=1e-5)
-
-
 def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus, of_sample: xr.Dataset) -> None:
     second = corpus(["the cat sat on the old bird", "a", "the man saw a small dog by the river"], "second")
     both, other = (run(model, corpora, QUICK) for corpora in ((sample, second, second), (second,)))

@@ -1,6 +1,7 @@
 """A head trained on a planted text: its scores, its weights, its mark, and a run that is killed and goes on."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from headscope.studies.training.pretrain_head.text import held_out_text, log_fre
 from headscope.studies.training.pretrain_head.variables import unigram_outputs
 from headscope.training import RunRecord
 from headscope.training.dataset import MaskedTrainingSet
-from support.cli import run_command
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -155,9 +155,9 @@ def test_interrupted_run_ends_with_the_same_weights(
 
 
 def test_completed_run_is_not_repeated_and_other_settings_are_refused(
-    folder: str, finished: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
+    folder: str, finished: tuple[xr.Dataset, Path], never: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr("headscope.studies.training.pretrain_head.study.train", None)
+    never("headscope.studies.training.pretrain_head.study.train")
     assert pretrained(folder, finished[1]).equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, now it is 0\.15"):
         pretrained(folder, finished[1], mask_share=0.15)
@@ -208,15 +208,6 @@ def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:
     save_tiny(tmp_path / "model", tiny_bert(**SIZES), tokenizer)
     with pytest.raises(HeadscopeError, match="tokenizer has no mask"):
         pretrained(str(tmp_path / "model"), tmp_path / "out")
-
-
-def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("\n".join(TEXT[:20]), encoding="utf-8")
-    words = ["pretrain-head", folder, str(tmp_path / "text.txt"), "-o", str(tmp_path / "out"), "--epochs", "1"]
-    ended = run_command(*words, "--resamples", "20", "--no-figures")
-    assert ended.exit_code == 0, ended.stderr
-    assert "pretrain-head: " in ended.stdout and "masked-language head: new" in ended.stdout
-    assert (tmp_path / "out" / "model" / "config.json").is_file()
 
 
 def test_a_head_that_is_no_better_than_frequencies_claims_nothing(finished: tuple[xr.Dataset, Path]) -> None:

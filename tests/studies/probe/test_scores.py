@@ -11,11 +11,11 @@ from headscope.encoding.block_parts import SPECIAL
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.heads.probe.lexicon import Lexicon
+from headscope.studies.heads.probe.experiments import Gold, predict, preferences
 from headscope.studies.heads.probe.observer import Treebank, padded
 from headscope.studies.heads.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
-from headscope.studies.heads.probe.scores import Gold, predict, preferences
 from headscope.studies.heads.probe.train import Fitted, ParserRecipe, fit, hold_out, scored
+from headscope.studies.heads.probe.word_vectors import Lexicon
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")

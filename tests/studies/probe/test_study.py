@@ -107,19 +107,6 @@ def test_what_was_read_is_said(result: xr.Dataset) -> None:
     assert json.loads(result.attrs["attention_bytes"])["on_disk"] == 0
 
 
-def test_batches_of_the_model_and_memory_change_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    settings = Settings(resamples=20, batch_tokens=30)
-    again = study.run(model, TREEBANK, settings, training=TREEBANK, memory=1e-5, **FAST)
-    assert json.loads(again.attrs["attention_bytes"])["on_disk"] > 0
-    xr.testing.assert_allclose(again, result, atol=1e-3)
-
-
-def test_without_a_corpus_to_train_on_every_fifth_sentence_is_tested_on(model: headscope.Model) -> None:
-    result = study.run(model, TREEBANK, QUICK, random=False, **FAST)
-    assert result.attrs["test_sentences"] == 12 and json.loads(result.attrs["training"])["sentences"] == 48
-    assert "random_attention" not in result["probe"] and result["uas"].sel(probe="attention") == 1
-
-
 def test_attention_of_a_model_is_that_of_its_eager_maps() -> None:
     """The whole way from a text to what parsers read, beside loops over Hugging Face's own attention."""
     network, tokenizer = tiny_bert(), tiny_tokenizer()
@@ -205,14 +192,6 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(
         with pytest.raises(KeyboardInterrupt):
             settings = replace(QUICK, on_progress=stopping(at), keep_interrupted=keep)
             study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
-
-
-def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
-    done, expected = [], []
-    settings = Settings(resamples=5, on_progress=done.append, on_total=expected.append)
-    shorter: dict[str, Any] = FAST | {"epochs": 2}
-    study.run(model, TREEBANK, settings, **shorter)
-    assert sum(done) == expected[-1]
 
 
 @pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 30), (None, 40, 10)])

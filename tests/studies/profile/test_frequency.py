@@ -106,13 +106,6 @@ def test_without_the_option_nothing_is_counted(model: headscope.Model) -> None:
     assert not [one for one in study_page(plain).findings() if one.topic == "Rare and frequent pieces"]
 
 
-def test_numbers_do_not_depend_on_batches_or_on_who_reads(model: headscope.Model, result: xr.Dataset) -> None:
-    for settings in (replace(QUICK, batch_tokens=40), replace(QUICK, workers=2)):
-        other = headscope.profile(model, texts(), settings, frequency=True)
-        for name in ("frequency_attention", "frequency_correlation", "frequency_correlation_ci"):
-            np.testing.assert_allclose(other[name], result[name], atol=1e-6, err_msg=name)
-
-
 def test_no_pass_goes_on_from_one_with_other_counts(model: headscope.Model) -> None:
     def fingerprint(counts: list[int] | None) -> dict[str, str | int]:
         words = Words(model.tokenizer, 64, frequencies=Frequencies(np.array(counts)) if counts else None)

@@ -24,7 +24,7 @@ from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
 from headscope.report.study_page import study_page
-from headscope.studies.heads.profile.predicting import EVERY, asked_of
+from headscope.studies.heads.profile.frequencies import EVERY, asked_of
 from headscope.testing.hand_made import looks_at, measured, tokens
 from support import reference_frequency
 from support.claim_texts import corpus, words

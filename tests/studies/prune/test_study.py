@@ -186,9 +186,9 @@ def test_intervals_are_paired(tmp_path):
 
 
 @pytest.mark.parametrize("by", ["importance", "sweep"])
-def test_a_saved_result_says_the_order_and_nothing_is_computed_again(by, planted, tmp_path, monkeypatch):
-    monkeypatch.setattr(ranking, "importance", None)
-    monkeypatch.setattr(ranking, "sweep", None)
+def test_a_saved_result_says_the_order_and_nothing_is_computed_again(by, planted, tmp_path, never):
+    never("headscope.studies.size.prune.ranking.importance")
+    never("headscope.studies.size.prune.ranking.sweep")
     source = saying(tmp_path / "ablate", ORDER, planted)
     result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, by=by, share=0.75)
     assert removed(result) == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 3), (2, 2)]

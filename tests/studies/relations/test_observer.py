@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Link, Sentence
-from headscope.studies.heads.relations.link_attention import joined
+from headscope.studies.heads.relations.link_attention import LinkAttention
 from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
@@ -91,7 +91,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
     maps = maps_of(inputs)
     batched = found_by(LinkObserver(), [maps], inputs)
-    alone = joined(
+    alone = LinkAttention.in_order(
         [found_by(LinkObserver(), [[attention]], [encoded]) for attention, encoded in zip(maps, inputs, strict=True)][
             ::-1
         ]
@@ -171,7 +171,7 @@ def test_examples_without_links_ask_nothing() -> None:
 @pytest.mark.parametrize("apart", [(), ("Seen",)])
 def test_all_is_the_largest_of_all_relations(apart: tuple[str, ...]) -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
-    found = joined([found_by(LinkObserver(), [maps_of(inputs)], inputs)])
+    found = LinkAttention.in_order([found_by(LinkObserver(), [maps_of(inputs)], inputs)])
     relations = found.by_relation(apart)
     assert list(relations) == ["all", "Experiencer", "Runner", "Seen", "Seer"]
     its = [row for row in range(4) if found.input[row] == 0 and found.relation[row] not in apart]

@@ -16,7 +16,6 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.models.random_weights import untrained as random_weights
 from headscope.studies.heads.relations import study
-from support.killed import CtrlC
 from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -145,11 +144,6 @@ def test_attributes_say_what_was_asked(result: xr.Dataset) -> None:
     assert result.attrs["n_links"] == 120 and result.attrs["n_examples"] == 60
 
 
-def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = study.run(model, LINKED, Settings(resamples=20, batch_tokens=30))
-    xr.testing.assert_allclose(again, result)
-
-
 def naive_maximum(sentence: Sentence, relation: str, maps: np.ndarray, offsets: list) -> np.ndarray:
     """What each head of each layer gives to the links of a relation: a loop over all pairs of tokens."""
     best = np.zeros(maps.shape[:2])
@@ -208,25 +202,6 @@ def test_dependency_links_have_punctuation_apart(model: headscope.Model) -> None
     values = result["link_attention"].sel(layer=1, head=2, direction="source_to_target")
     assert values.sel(relation="nsubj") > 0.999 and values.sel(relation="punct") < 0.5
     np.testing.assert_array_equal(values.sel(relation="all"), values.sel(relation="nsubj"))
-
-
-def test_a_corpus_without_links_is_refused(model: headscope.Model) -> None:
-    with pytest.raises(HeadscopeError, match="no annotated or dependency links; name a treebank"):
-        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
-    lost = Sentence("a", ((0, 1), (0, 1)), links=(Link("x", (0,), (1,)),))
-    with pytest.raises(HeadscopeError, match="none of its links has tokens at both ends"):
-        study.run(model, corpus_of([Example("a", (lost,))]), QUICK)
-
-
-def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
-    stop = CtrlC()
-    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
-    result = study.run(model, LINKED, settings)
-    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 60 examples"
-    assert result["link_attention"].sel(layer=1, head=2, relation="Seer", direction="source_to_target") > 0.999
-    assert "untrained" not in result
-    with pytest.raises(KeyboardInterrupt):
-        study.run(model, LINKED, Settings(on_progress=CtrlC(), batch_tokens=100))
 
 
 def test_links_of_the_same_word_go_to_the_other_segment() -> None:

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.results import check
-from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.relations.link_attention import LinkAttention, with_either
@@ -62,26 +60,6 @@ def special(result: xr.Dataset) -> list[tuple]:
     return stacked.where(stacked == 1, drop=True)["place"].values.tolist()
 
 
-def test_it_is_a_result(result: xr.Dataset) -> None:
-    check(result.assign_attrs(dict.fromkeys(ATTRIBUTES, "")))
-    assert result["link_attention"].dims == ("layer", "head", "relation", "direction")
-    assert result["gain_ci"].dims == ("layer", "head", "relation", "direction", "bound")
-    assert result["percentile"].dims == ("relation", "direction")
-    assert result["relation"].values.tolist() == ["all", "obj", "few"]
-    for name in ("link_attention", "elsewhere", "others", "gain", "gain_others", "untrained"):
-        assert result[f"{name}_n_examples"].values.tolist() == [120, 110, 10]
-
-
-def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:
-    sharp = result.sel(layer=2, head=3, relation="obj")
-    assert sharp["link_attention"].values.tolist() == [0.125, 0.75, 0.75]
-    assert sharp["gain"].values.tolist() == sharp["gain_others"].values.tolist() == [0, 0.625, 0.625]
-    for name in ("link_attention", "gain_ci", "q_value", "special", "untrained"):
-        assert (
-            result[name].sel(layer=1, head=[2, 3]).isnull().all() and result[name].sel(layer=1, head=1).notnull().all()
-        )
-
-
 def test_the_percentile_is_that_of_the_heads_that_there_are(result: xr.Dataset) -> None:
     limit = result["percentile"].sel(relation="all", direction="target_to_source")
     np.testing.assert_allclose(limit, np.percentile([0.125, 0.75, 0.75, 0.75], 99))
@@ -99,10 +77,3 @@ def test_no_head_is_special_if_an_untrained_one_does_as_well() -> None:
     assert special(result_of(untrained=0.75)) == []
     without = result_of(untrained=None)
     assert "untrained" not in without and len(special(without)) == 4
-
-
-def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
-    obj = result.sel(relation="obj")
-    assert [obj[f"chosen_{name}"].item() for name in ("layer", "head", "direction")] == [2, 3, "target_to_source"]
-    assert obj["chosen_attention"] == 0.75 and obj["chosen_attention_ci"].values.tolist() == [0.75, 0.75]
-    assert obj["chosen_gain"] == obj["chosen_gain_others"] == 0.625 and obj["chosen_others"] == 0.125

@@ -25,6 +25,7 @@ from models.test_embedding_width import outputs, planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS
 from support.narrow_embeddings import may_be_narrower
+from support.tiers import paired
 
 QUICK = Settings(resamples=20)
 OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,embeddings", "groups": 2}
@@ -32,14 +33,16 @@ OPTIONS |= {"epochs": 1}
 FULL = Size((0, 1, 2), (32, 32, 32), (4, 4, 4))
 
 
-@pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
 @pytest.mark.parametrize(
-    "size",
-    [
-        replace(FULL, embeddings=10),
-        Size((0, 2), (5, 32, 0), (1, 4, 3), 10),
-        Size((0, 1, 2), (0, 0, 7), (0, 0, 1), 4),
-    ],
+    ("kind", "size"),
+    paired(
+        [BertForSequenceClassification, BertModel],
+        [
+            replace(FULL, embeddings=10),
+            Size((0, 2), (5, 32, 0), (1, 4, 3), 10),
+            Size((0, 1, 2), (0, 0, 7), (0, 0, 1), 4),
+        ],
+    ),
 )
 def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
     kind: type, size: Size, tmp_path: Path

@@ -27,7 +27,6 @@ from headscope.studies.size.shrink.plan import SizeTarget
 from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price
 from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits, encode
-from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, even, idle_halves
@@ -38,7 +37,7 @@ PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
 HALF = even((0, 1, 2), 16, 2)
 # Of each layer what does something.
 EVEN = ((0, 2),) * 3, (tuple(range(0, 32, 2)),) * 3
-OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "epochs": 4, "parts": "neurons,heads,layers"}
+OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "epochs": 2, "parts": "neurons,heads,layers"}
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +114,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
 
 @pytest.mark.always
 def test_killed_training_goes_on_with_the_same_gates_and_weights(
-    made: tuple[Path, xr.Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[Path, xr.Dataset], tmp_path: Path, checkpoints: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     texts, model, (folder, once) = headscope.read(TEXTS), idle_halves(), made
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill(patch, GatedSet, "loss", 5)
+        kill(patch, GatedSet, "loss", 4)
         run(model, texts, QUICK, directory=tmp_path, **OPTIONS)
     steps = [path.name for path in (tmp_path / ".headscope.shrink" / "gates").glob("step-*")]
     assert len(steps) == 1
@@ -139,7 +137,7 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
     _, result = made
     assert result["part"].values.tolist() == ["the whole model", "gates"]
     known = json.loads(result.attrs["shrinking"])
-    assert known["megabytes"][1] <= 0.06 and known["method"] == "gates" and known["gates"]["epochs"] == 4
+    assert known["megabytes"][1] <= 0.06 and known["method"] == "gates" and known["gates"]["epochs"] == 2
     assert result["head_stays"].sum("head").values.tolist() == result["layer_heads"].isel(step=1).values.tolist()
     assert "How gates chose" in texts_of(result)
     names = [figure.name for figure in study_page(result).figures()]

@@ -111,12 +111,6 @@ def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
         run(model, task.dev, QUICK, directory=tmp_path, task=task)
 
 
-def test_target_out_of_reach_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
-        run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, size="0.001MB", groups=2, epochs=0)
-    assert not (tmp_path / "model").exists()
-
-
 def test_splits_do_not_meet_and_depend_on_the_seed() -> None:
     model, corpus = tiny(), headscope.read(TEXTS)
     parts = split(model, corpus, None, 0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
+from transformers import PreTrainedModel
 
 import headscope
 from headscope import Settings
@@ -23,9 +24,38 @@ from headscope.studies.layers.structure import study
 from headscope.studies.layers.structure.train import ProbeRecipe, fit
 from headscope.studies.layers.structure.treebank_states import TreebankStates
 from support.made_inputs import corpus_of
-from support.planted_states import tree_states
-from support.planted_trees import TREEBANK
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
+
+# The edge of each word to its head; verbs are roots and have none. The head of a stop or comma is the verb.
+PARENTS = {**DETERMINERS, **SUBJECTS, **ADJECTIVES, ".": "saw", ",": "saw"}
+WIDTH = 2 * len(PARENTS)
+
+
+def path(word: str) -> list[str]:
+    """The words whose edges lie between a word and its root."""
+    return [word, *path(PARENTS[word])] if word in PARENTS else []
+
+
+def tree_states(seed: int = 0) -> PreTrainedModel:
+    """One layer that changes nothing, on embeddings with two numbers for each edge: (1, 0) on the path, else (0, 1).
+
+    All embeddings have the same mean and spread, so that layer normalisation keeps distances.
+    """
+    network = tiny_bert(seed, num_hidden_layers=1, num_attention_heads=2, hidden_size=WIDTH, intermediate_size=8)
+    vocabulary, edges = tiny_tokenizer().get_vocab(), list(PARENTS)
+    table: torch.Tensor = network.get_input_embeddings().get_parameter("weight")
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        for module in network.modules():
+            if isinstance(module, torch.nn.LayerNorm):
+                module.weight.fill_(1)
+        for word in {*PARENTS, *PARENTS.values()}:
+            on_path = torch.tensor([edge in path(word) for edge in edges], dtype=torch.float32)
+            table[vocabulary[word]] = torch.cat([on_path, 1 - on_path])
+    return network
+
 
 QUICK = Settings(resamples=20, batch_tokens=200)
 FAST: dict[str, Any] = {"rank": "32", "epochs": 11, "batch": 8, "learning_rate": 0.01}

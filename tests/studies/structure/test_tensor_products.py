@@ -32,6 +32,7 @@ from headscope.studies.layers.structure.tensor_products import (
 from headscope.studies.layers.structure.treebank_states import UNCONTEXTUAL, TreebankStates
 from headscope.studies.layers.structure.variables import decomposed_variables
 from support.planted_trees import TREEBANK
+from support.tiers import in_turn
 from support.tiny import tiny_bert, tiny_tokenizer
 
 CPU, WIDTH, FORMS = torch.device("cpu"), 12, 9
@@ -95,7 +96,7 @@ def verdict(found: DecomposedStates) -> str | None:
     return products(Numbers(xr.Dataset(decomposed_variables(found), attrs={"chosen_layer": 2}))).verdict
 
 
-@pytest.fixture(scope="module", params=PLANTED)
+@pytest.fixture(scope="module", params=in_turn(PLANTED))
 def planted(request: pytest.FixtureRequest) -> tuple[str, DecomposedStates]:
     return request.param, decomposed(request.param)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.heads.syntax.observer import DependencyObserver
-from headscope.studies.heads.syntax.scores import joined
+from headscope.studies.heads.syntax.scores import HeadPredictions
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_answers import answered, naive, tree
@@ -99,13 +99,13 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, SHORT)
     maps = maps_of(inputs)
     batched = answered(DependencyObserver(), [maps], inputs)
-    alone = joined(
+    alone = HeadPredictions.in_order(
         [
             answered(DependencyObserver(), [[attention]], [encoded])
             for attention, encoded in zip(maps, inputs, strict=True)
         ][::-1]
     )
-    for name in ("input", "word", "position", "head", "length", "relation", "equals"):
+    for name in ("input", "unit", "word", "position", "head", "length", "relation", "equals"):
         np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name))
     assert batched.position.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and batched.head.tolist() == [
         1,

@@ -11,10 +11,8 @@ import xarray as xr
 import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import read
-from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, Sentence
+from headscope.linguistics.sentence import Example
 from headscope.studies.heads.syntax import study
-from support.killed import CtrlC
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, parsed
@@ -172,23 +170,3 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
         found = result["accuracy"].sel(relation=relation, direction="dependent_to_head")
         assert result["accuracy_n_examples"].sel(relation=relation) == count
         np.testing.assert_allclose(found, right / count, err_msg=relation)
-
-
-def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = study.run(model, TREEBANK, Settings(resamples=20, batch_tokens=30))
-    xr.testing.assert_allclose(again, result)
-
-
-def test_a_corpus_without_trees_is_refused(model: headscope.Model) -> None:
-    with pytest.raises(HeadscopeError, match="no dependency trees; name a treebank"):
-        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
-
-
-def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
-    stop = CtrlC()
-    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
-    result = study.run(model, TREEBANK, settings)
-    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 60 examples"
-    assert result["accuracy"].sel(layer=1, head=2, relation="det", direction="dependent_to_head") == 1
-    with pytest.raises(KeyboardInterrupt):
-        study.run(model, TREEBANK, Settings(on_progress=CtrlC(), batch_tokens=100))

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.results import check
-from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.syntax.scores import best, score
-from headscope.studies.heads.syntax.variables import to_variables
+from headscope.studies.heads.syntax.study import to_variables
 from support.made_answers import made
 
 LAYERS = (1, 3)
@@ -33,23 +31,6 @@ def result() -> xr.Dataset:
     )
 
 
-def test_it_is_a_result(result: xr.Dataset) -> None:
-    check(result.assign_attrs(dict.fromkeys(ATTRIBUTES, "")))
-    assert result["accuracy"].dims == ("layer", "head", "relation", "direction")
-    assert result["accuracy_ci"].dims == ("layer", "head", "relation", "direction", "bound")
-    assert result["relation"].values.tolist() == ["all", "obj", "few"]
-    assert result["accuracy_n_examples"].values.tolist() == [120, 110, 10]
-
-
-def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:
-    sharp = {"layer": 2, "head": 3, "relation": "obj", "direction": "dependent_to_head"}
-    assert result["accuracy"].sel(sharp) == 1 and result["accuracy"].sum() == 3
-    missing = result.sel(layer=1, head=[2, 3])
-    for name in ("accuracy", "accuracy_ci", "q_value", "special"):
-        assert missing[name].isnull().all()
-        assert result[name].sel(layer=1, head=1).notnull().all()
-
-
 def test_a_head_is_special_that_beats_the_offset_in_enough_words(result: xr.Dataset) -> None:
     special = result["special"].stack(place=["layer", "head", "relation", "direction"])
     assert special.where(special == 1, drop=True)["place"].values.tolist() == [
@@ -68,13 +49,6 @@ def test_the_interval_of_a_head_that_is_always_or_never_right_has_the_bound_that
         allowed = 1 - 0.025 ** (1 / words)  # of Clopper and Pearson; 20 resamples estimate n by half
         upper, lower = float(bounds.sel(head=1, bound="upper")), float(bounds.sel(head=3, bound="lower"))
         assert upper == pytest.approx(allowed, rel=0.6) and lower == pytest.approx(1 - upper)
-
-
-def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
-    obj = result.sel(relation="obj")
-    assert [obj[f"chosen_{name}"].item() for name in ("layer", "head", "direction")] == [2, 3, "dependent_to_head"]
-    assert obj["chosen_accuracy"] == 1 and 0.8 < obj["chosen_accuracy_ci"].sel(bound="lower") < 1
-    np.testing.assert_allclose(obj["chosen_gain"], 1 - obj["chosen_baseline"])
 
 
 def test_a_head_is_special_by_the_half_on_which_the_offset_was_not_chosen() -> None:

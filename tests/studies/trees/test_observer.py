@@ -14,7 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.dependencies import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.heads.trees.observer import TreeObserver, means_of
-from headscope.studies.heads.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
+from headscope.studies.heads.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_answers import tree
@@ -50,7 +50,7 @@ def observed(
         for first in range(0, attention.shape[2], block):
             queries = slice(first, min(first + block, attention.shape[2]))
             observer(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
-    return joined([observer.finish()])
+    return TreeRows.in_order([observer.finish()])
 
 
 def test_single_heads_alone_have_the_rows_that_they_have_beside_means() -> None:
@@ -152,7 +152,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     maps = maps_of(inputs)
     batched = observed([maps], inputs)
     parts = [observed([[attention]], [encoded]) for attention, encoded in zip(maps, inputs, strict=True)]
-    alone = joined(parts[::-1])
+    alone = TreeRows.in_order(parts[::-1])
     for name in ("input", "number", "words", "uas", "uuas", "root", "fixed"):
         np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name))
 

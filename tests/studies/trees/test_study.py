@@ -102,12 +102,6 @@ def test_documents_are_resampled_and_split_as_a_whole() -> None:
     assert widths[1] > 2 * widths[0] and held_out == 120  # ten of twenty documents, of six sentences with two words
 
 
-def test_batches_do_not_change_numbers(model: headscope.Model, result: xr.Dataset) -> None:
-    other = study.run(model, TREEBANK, Settings(resamples=20, batch_tokens=60))
-    names = [name for name in result.data_vars if result[name].dtype.kind == "f"]
-    xr.testing.assert_allclose(result[names], other[names])
-
-
 def test_a_corpus_without_trees_or_of_single_words_is_refused(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match="has no dependency trees; name a treebank"):
         study.run(model, read(["It rained.", "We stayed in."]), QUICK)

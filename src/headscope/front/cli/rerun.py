@@ -15,6 +15,7 @@ from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.output_folder import output_folder
 from headscope.front.cli.printing import escaped, print_json
 from headscope.front.cli.saved_command import followed, say_followed, words_of
+from headscope.front.inputs import ATTRIBUTE, made_from
 from headscope.front.progress import Clock
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _run(study: str, values: dict[str, Any], out: Path) -> "xr.Dataset":
     if "interrupted" in computed.result.attrs:
         raise KeyboardInterrupt
     computed.journal.remove()
-    return computed.result
+    return computed.result.assign_attrs({ATTRIBUTE: json_.dumps(made_from(values, computed.inputs))})
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, examples, number, rate, several
-from headscope.studies.heads.clusters.card import CARD
-from headscope.studies.heads.clusters.head_groups import Cluster, clusters, pairs, remote
+from headscope.studies.heads.clusters.head_groups import CARD, Cluster, clusters, pairs, remote
 
 SURE, CHANCE = 0.05, "which may be chance"
 # Heads of a layer are called alike if they diverge less than other heads by this share.

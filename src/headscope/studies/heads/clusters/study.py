@@ -20,8 +20,7 @@ from headscope.results.variables import PAIRED, Variables, by_layer, label
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.heads.clusters import HEADS, STUDY
 from headscope.studies.heads.clusters import annotations as beside
-from headscope.studies.heads.clusters.clustering import groups, positions
-from headscope.studies.heads.clusters.head_distances import HeadPairs
+from headscope.studies.heads.clusters.head_distances import HeadPairs, groups, positions
 from headscope.studies.heads.clusters.observer import NAME, DivergenceObserver
 from headscope.study import Number
 

@@ -41,6 +41,8 @@ class AntecedentPredictions(Columns):
     * `condition`: of a question; `candidates`: how many there are.
     """
 
+    ORDER = ("unit", "input", "position")
+
     unit: Int[np.ndarray, " case"]
     input: Int[np.ndarray, " case"]
     position: Int[np.ndarray, " case"]
@@ -111,12 +113,6 @@ def gender(pronoun: str) -> str:
     ('feminine', '')
     """
     return GENDERS.get(PRONOUNS.get(pronoun, Features()).gender or "", "")
-
-
-def joined(parts: Sequence[AntecedentPredictions]) -> AntecedentPredictions:
-    """The predictions of several batches, in the order of the corpus."""
-    joined = AntecedentPredictions.concatenate([part for part in parts if len(part)] or parts[:1])
-    return joined[np.lexsort((joined.position, joined.input, joined.unit))]
 
 
 def _words(values: Iterable[str]) -> np.ndarray:

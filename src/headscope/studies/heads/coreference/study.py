@@ -24,7 +24,7 @@ from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.coreference import variables
 from headscope.studies.heads.coreference.observer import MentionObserver
 from headscope.studies.heads.coreference.question_scores import f1, pairs, pronoun_counts
-from headscope.studies.heads.coreference.scores import AntecedentPredictions, Draws, best, joined, no_op, score
+from headscope.studies.heads.coreference.scores import AntecedentPredictions, Draws, best, no_op, score
 from headscope.studies.heads.coreference.segments import Context, Plan, plan
 
 
@@ -72,7 +72,7 @@ def run(
         planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
     )
     result = Pass(model, planned.inputs, settings, words).gather(observer).read()
-    predictions = joined(result.value)
+    predictions = AntecedentPredictions.in_order(result.value)
     if not predictions.answerable.any():
         raise HeadscopeError(
             f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input; use longer segments "

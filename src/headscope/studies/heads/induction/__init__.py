@@ -63,9 +63,7 @@ STUDY = Study(
     ),
     required=("attention", "planted_attention", "sink_attention"),
     quick=("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
-    dims={
-        "depth": Dimension("where in a text something is planted, as a share of its length", "share"),
-    },
+    dims={"depth": Dimension("where in a text something is planted, as a share of its length", "share")},
     numbers=(
         *along_links(
             *("", "in repeated random tokens"),

@@ -30,6 +30,8 @@ class HeadAttention(Columns):
     * `distance`: mean distance of what is attended to, in tokens.
     """
 
+    ORDER = ("input",)
+
     input: Int[np.ndarray, " input"]
     unit: Int[np.ndarray, " input"]
     linked: Float[np.ndarray, "input head relation"]

@@ -1,7 +1,7 @@
 """Passes over made inputs and over a corpus: a row for each input; and how far layers see."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -43,18 +43,12 @@ def read_made(
     """The rows of made inputs, in their order."""
     words = MadeWords(model.tokenizer, model.max_tokens, made=made)
     settings = replace(settings, keep_interrupted=False)
-    return joined(gathered(Pass(model, corpus_of(name, made), settings, words), relations, reach).value)
+    return HeadAttention.in_order(gathered(Pass(model, corpus_of(name, made), settings, words), relations, reach).value)
 
 
 def gathered(reading: Pass, relations: int, reach: Reach) -> PassResult[list[HeadAttention]]:
     """The rows of each batch of a pass."""
     return reading.gather(AttentionObserver(relations, reach)).read()
-
-
-def joined(parts: Sequence[HeadAttention]) -> HeadAttention:
-    """The rows of several batches, in the order of the corpus."""
-    rows = HeadAttention.concatenate(parts)
-    return rows[np.argsort(rows.input, kind="stable")]
 
 
 @dataclass(frozen=True)

@@ -22,15 +22,8 @@ from headscope.studies.heads.induction import scores, variables
 from headscope.studies.heads.induction.causal_effect import causal_effect
 from headscope.studies.heads.induction.copying import copying_of
 from headscope.studies.heads.induction.made_inputs import COMPLETE, Maker, maker, text_lengths
-from headscope.studies.heads.induction.observer import Reach
-from headscope.studies.heads.induction.reading import (
-    farthest_seen,
-    gathered,
-    joined,
-    reach_of,
-    read_made,
-    without_words_head,
-)
+from headscope.studies.heads.induction.observer import HeadAttention, Reach
+from headscope.studies.heads.induction.reading import farthest_seen, gathered, reach_of, read_made, without_words_head
 from headscope.studies.heads.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
 from headscope.studies.heads.induction.scores import layers_of
 from headscope.studies.heads.induction.value_norms import value_norms
@@ -109,7 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         arrays |= {} if isinstance(outcome, str) else variables_of(outcome, heads)
     words = RepeatWords(model.tokenizer, model.max_tokens, settings.long, seed=settings.seed)
     result = gathered(Pass(bare, corpus, settings, words), OF_CORPUS, reach)
-    read = joined(result.value)
+    read = HeadAttention.in_order(result.value)
     natural = scores.score(scores.of_corpus(read, layers_of(model)), settings.seed, settings.resamples)
     arrays |= variables.of_relations("natural_", natural, heads) | variables.of_corpus(read, heads, settings)
     arrays |= variables.of_windows(farthest, windows, possible) | result.coverage.variables()

@@ -21,7 +21,7 @@ from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.observing import RowsObserver
 from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
-from headscope.studies.heads.probe.lexicon import NONE, Lexicon
+from headscope.studies.heads.probe.word_vectors import NONE, Lexicon
 
 # Most pairs of tokens of a batch: with 144 features a batch is then of 36 MB.
 CELLS = 1 << 16

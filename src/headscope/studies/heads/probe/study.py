@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,12 +22,11 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments
-from headscope.studies.heads.probe.lexicon import from_file, from_model
+from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments, Gold, preferences
 from headscope.studies.heads.probe.observer import Treebank, attention_pass
-from headscope.studies.heads.probe.scores import Gold, preferences
 from headscope.studies.heads.probe.train import ParserRecipe, hold_out
 from headscope.studies.heads.probe.variables import to_variables, weighed
+from headscope.studies.heads.probe.word_vectors import from_file, from_model
 
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_000
@@ -120,7 +120,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes |= {
         "offset": offset,
         "vectors": Path(vectors).name if vectors else "the model's input embeddings",
-        "recipe": json.dumps(recipe.as_settings() | {"seeds": seeds}),
+        "recipe": json.dumps(asdict(recipe) | {"seeds": seeds}),
     }
     if experiments.interrupted:
         attributes["interrupted"] = experiments.interrupted

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -12,8 +12,8 @@ from torch.nn.functional import cross_entropy
 
 from headscope.encoding.parsed_sentences import UNKNOWN
 from headscope.errors import HeadscopeError
-from headscope.studies.heads.probe.lexicon import Lexicon
 from headscope.studies.heads.probe.observer import Padded, Treebank, padded
+from headscope.studies.heads.probe.word_vectors import Lexicon
 
 Done = Callable[[int], None]
 # Where passes are not named: more of them changed no score by more than its interval (EWT, 2,500 and 12,500 sentences).
@@ -57,10 +57,6 @@ class ParserRecipe:
     def rate(self, name: str) -> float:
         """The learning rate of a kind of parser."""
         return self.learning_rate if "words" in name else self.attention_rate
-
-    def as_settings(self) -> dict[str, int | float]:
-        """The recipe as it is stored with a result."""
-        return asdict(self)
 
 
 @dataclass

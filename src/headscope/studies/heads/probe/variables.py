@@ -10,7 +10,7 @@ from headscope.results.variables import Count, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.heads.probe import STUDY
-from headscope.studies.heads.probe.scores import Gold, Outcome
+from headscope.studies.heads.probe.experiments import Gold, Outcome
 
 
 def to_variables(

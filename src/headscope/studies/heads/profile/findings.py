@@ -1,7 +1,8 @@
 """Findings about pairs of segments (Kovaleva et al. 2019, 5), and about rare and frequent pieces.
 
 Heads that look at the same word in the other segment; and what of the attention to text depends on how often a piece is
-seen, and on how often the model itself predicts it."""
+seen, and on how often the model itself predicts it.
+"""
 
 import xarray as xr
 

@@ -20,9 +20,9 @@ from headscope.studies.heads.profile.frequencies import (
     frequencies_of,
     frequency_variables,
     piece_frequencies,
+    predictions_of,
     word_counts,
 )
-from headscope.studies.heads.profile.predicting import predictions_of
 
 LACKING = "tokens whose piece the frequency list lacks, in no class"
 

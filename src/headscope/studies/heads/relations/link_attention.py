@@ -37,6 +37,8 @@ class LinkAttention(Columns):
       `sink_others`: over the tokens of all other words; NaN where there is none, and of all relations together.
     """
 
+    ORDER = ("input", "relation")
+
     input: Int[np.ndarray, " row"]
     unit: Int[np.ndarray, " row"]
     length: Int[np.ndarray, " row"]
@@ -94,12 +96,6 @@ class LinkAttention(Columns):
             matched=np.fmax.reduceat(self.matched, starts),
             other_ends=np.fmax.reduceat(self.other_ends, starts),
         )
-
-
-def joined(parts: Sequence[LinkAttention]) -> LinkAttention:
-    """The rows of several batches, in the order of the corpus."""
-    joined = LinkAttention.concatenate(parts)
-    return joined[np.lexsort((joined.relation, joined.input))]
 
 
 def with_either(values: Float[np.ndarray, "row head 2"]) -> Float[np.ndarray, "row head direction"]:

@@ -16,7 +16,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, first_of, mean_of_heads, number, several
 from headscope.statistics.significance import LEAST_CASES, RATE
-from headscope.studies.heads.relations.card import CARD, head_kinds
+from headscope.studies.heads.relations.card import CARD, baselines, head_kinds
 from headscope.studies.heads.relations.tables import (
     ELSEWHERE,
     OTHERS,
@@ -66,8 +66,7 @@ def special(numbers: Numbers) -> Finding:
     heads, total, names = special_heads(result, "relation")
     single = [name for name in names if name != "all"]
     which = f"; these relations have such a head: {first_of(single, NAMED, ', ')}" if single else ""
-    elsewhere, others = result["elsewhere"], result["others"]
-    higher = elsewhere.where(~(others > elsewhere), others)
+    higher = baselines(result)["link_attention"]
     return Finding.judged(
         special_claim(result, least_gain(result), higher, result["gain_n_examples"]),
         f"Such a head gives linked words clearly more attention than others{which}.{counted(n, 'sentences')}",

@@ -26,7 +26,7 @@ from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import split_of
 from headscope.studies.heads.relations.example_maps import picks, zoomed
 from headscope.studies.heads.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed, relinked
-from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
+from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, with_either
 from headscope.studies.heads.relations.link_kinds import LinkKind, link_kind, of_frames
 from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.studies.heads.relations.scores import Draws, best, mean_gain, no_op, score
@@ -160,7 +160,7 @@ class _LinkedTexts:
 def _measure(planned: PlannedPass[list[LinkAttention]]) -> tuple[LinkAttention, dict[str, str | int | float]]:
     """Read a corpus. Returns: the attention to its links, and the pass's attributes."""
     result = planned.read()
-    attention = joined(result.value)
+    attention = LinkAttention.in_order(result.value)
     if not len(attention):
         name = planned.corpus.name
         raise HeadscopeError(

@@ -1,6 +1,6 @@
 """Predictions of a model's heads about the words of a treebank, the scores of these heads, and their no-op."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,8 @@ class HeadPredictions(Columns):
     * `tokens`: how many the word has.
     * `sink`: attention of the word to special tokens, of each head; half as many numbers as `equals`, of two bytes.
     """
+
+    ORDER = ("input", "word")
 
     input: Int[np.ndarray, " word"]
     unit: Int[np.ndarray, " word"]
@@ -82,12 +84,6 @@ def best_baseline(words: HeadPredictions, as_coded: bool = False) -> FixedWord:
     if not as_coded:
         return best_fixed_word(words.position, words.head, words.length)
     return min(map(FixedWord, AS_CODED), key=lambda fixed: (-hits(words, fixed, True).sum(), abs(fixed.offset), fixed))
-
-
-def joined(parts: Sequence[HeadPredictions]) -> HeadPredictions:
-    """The predictions of several batches, in the order of the corpus."""
-    joined = HeadPredictions.concatenate(parts)
-    return joined[np.lexsort((joined.word, joined.input))]
 
 
 @dataclass(frozen=True)

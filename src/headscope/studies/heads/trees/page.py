@@ -14,19 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import number
-from headscope.studies.heads.trees.tables import (
-    BASELINES,
-    DISTANCES,
-    ROOTS,
-    SPECIAL,
-    attachment_tables,
-    baseline,
-    chosen,
-    chosen_phrases,
-    phrase_table,
-    random_scores,
-    words_of,
-)
+from headscope.studies.heads.trees import tables
 
 MAIN = ("dependent_to_head", "left_out", "gold")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
@@ -44,12 +32,13 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     rows = sorted(of_variable(numbers, "uas"), key=lambda row: -row.value)
     for row in rows[:1]:
         direction, special, root = row.labels
-        right = baseline(result, "uas", "right_branching").value
+        right = tables.baseline(result, "uas", "right_branching").value
         beside = f"; right-branching trees have {number(right)}" if right == right else ""
         yield Finding(
             "As a parser",
-            f"The spanning tree of its attention ({ARROWS[direction]}, {ROOTS[root]}, {SPECIAL[special]}) gives "
-            f"{value(row)} of the words their syntactic head ({ranked(row)}){beside}; {cases(row)}.",
+            f"The spanning tree of its attention ({ARROWS[direction]}, {tables.ROOTS[root]}, "
+            f"{tables.SPECIAL[special]}) gives {value(row)} of the words their syntactic head ({ranked(row)}){beside}; "
+            f"{cases(row)}.",
         )
 
 
@@ -59,12 +48,12 @@ CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)
 def best(numbers: Numbers) -> Iterator[Finding]:
     """The gold root alone would put a random tree above a fixed word, so that trees with their own root are judged."""
     for head in _with_best_root(numbers):
-        other = baseline(numbers.result, "uas", "fixed_word").value
+        other = tables.baseline(numbers.result, "uas", "fixed_word").value
         fixed = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""
         share = f"{head.score:.0%} of the words their syntactic head"
         yield Finding.judged(
             head.claim,
-            f"The spanning tree of head {head.head} ({words_of(head)}) gives {share}{fixed}.",
+            f"The spanning tree of head {head.head} ({tables.words_of(head)}) gives {share}{fixed}.",
             holds=f"Head {head.head} draws trees better than a fixed word does",
             fails="No head draws trees better than a fixed word does",
             undecided="Too few sentences to tell the trees of a head from those of a fixed word",
@@ -73,7 +62,7 @@ def best(numbers: Numbers) -> Iterator[Finding]:
 
 
 def _with_best_root(numbers: Numbers) -> list[ChosenHead]:
-    return [head for head in chosen(numbers.result, "uas") if head.labels["root"] == "best"][:1]
+    return [head for head in tables.chosen(numbers.result, "uas") if head.labels["root"] == "best"][:1]
 
 
 def random_weights(numbers: Numbers) -> Iterator[Finding]:
@@ -84,7 +73,7 @@ def random_weights(numbers: Numbers) -> Iterator[Finding]:
             yield beside_random_seeds(
                 "Syntax in the attention of single heads",
                 head.score,
-                random_scores(numbers.result, "uas", head),
+                tables.random_scores(numbers.result, "uas", head),
                 head.claim,
                 f"{found}; with random weights the best head gives {head.random:.0%}.",
                 "held-out words",
@@ -93,7 +82,7 @@ def random_weights(numbers: Numbers) -> Iterator[Finding]:
 
 def best_phrases(numbers: Numbers) -> Iterator[Finding]:
     """The phrases of a head beside right-branching."""
-    for head in chosen_phrases(numbers)[:1]:
+    for head in tables.chosen_phrases(numbers)[:1]:
         right = numbers("baseline_f1", baseline="right_branching")
         yield Finding.judged(
             head.claim,
@@ -109,7 +98,7 @@ def best_phrases(numbers: Numbers) -> Iterator[Finding]:
 def root(numbers: Numbers) -> Iterator[Finding]:
     """How often a tree has the gold root."""
     accuracy = float(numbers.array("root_accuracy").max())
-    if chosen(numbers.result, "uas"):
+    if tables.chosen(numbers.result, "uas"):
         yield Finding("The root", f"No head finds the root of more than {100 * accuracy:.1f}% of the sentences.")
 
 
@@ -119,7 +108,7 @@ def averages(numbers: Numbers) -> Finding:
     highest = layers[layers.argmax(...)]
     labels: dict[str, Any] = {str(dim): highest[dim].item() for dim in layers.dims if dim != "layer"}
     means = layers.sel(labels)
-    how = f"{ARROWS[labels['direction']]}, {ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}"
+    how = f"{ARROWS[labels['direction']]}, {tables.ROOTS[labels['root']]}, {tables.SPECIAL[labels['special_tokens']]}"
     return Finding(
         "Averages of heads",
         f"Mean UAS of the heads of a layer: {100 * float(means.min()):.1f} to {100 * float(means.max()):.1f}% "
@@ -142,12 +131,12 @@ def best_heads(numbers: Numbers) -> Figure:
     """The scores of the best head by root, special tokens and metric."""
     array = numbers.array("chosen_score").drop_vars("n_examples", errors="ignore")
     array = array.transpose("root", "special_tokens", "metric").assign_coords(
-        root=[ROOTS[name] for name in array["root"].values.tolist()],
-        special_tokens=[SPECIAL[name] for name in array["special_tokens"].values.tolist()],
+        root=[tables.ROOTS[name] for name in array["root"].values.tolist()],
+        special_tokens=[tables.SPECIAL[name] for name in array["special_tokens"].values.tolist()],
         metric=[name.upper() for name in array["metric"].values.tolist()],
     )
-    scores = {name: baseline(numbers.result, "uas", name) for name in ("right_branching", "fixed_word")}
-    shares = [f"{BASELINES[name]} {share:%}" for name, share in scores.items() if isfinite(share.value)]
+    scores = {name: tables.baseline(numbers.result, "uas", name) for name in ("right_branching", "fixed_word")}
+    shares = [f"{tables.BASELINES[name]} {share:%}" for name, share in scores.items() if isfinite(share.value)]
     without = f" UAS without a model: {', '.join(shares)}." if shares else ""
     caption = (
         "UAS: words that get their syntactic head; UUAS: words linked with it in whatever direction. The head that is "
@@ -162,7 +151,7 @@ def all_heads(numbers: Numbers) -> Iterator[Figure]:
     uas = numbers.array("uas", root="gold", special_tokens="left_out")
     caption = "UAS of the spanning tree of each head from the gold root, words alone. After Htut et al. (2019)."
     yield Figure("uas", HEADS, heatmap(uas), caption, "uas")
-    right = baseline(numbers.result, "uas", "right_branching").value
+    right = tables.baseline(numbers.result, "uas", "right_branching").value
     rule = {"reference": right, "reference_label": "right-branching"} if isfinite(right) else {}
     yield Figure("uas-by_layer", HEADS, by_layer(uas, **rule), f"{caption} By layer, lines for means.", "uas")
 
@@ -170,11 +159,11 @@ def all_heads(numbers: Numbers) -> Iterator[Figure]:
 def phrases(numbers: Numbers) -> Iterator[Figure]:
     """F1 of the phrases of every head, and of trees that need no model."""
     f1 = numbers.array("f1", special_tokens="left_out")
-    f1 = f1.assign_coords(distance=[DISTANCES[name] for name in f1["distance"].values.tolist()])
+    f1 = f1.assign_coords(distance=[tables.DISTANCES[name] for name in f1["distance"].values.tolist()])
     caption = "F1 of the phrases of each head, words alone. After Kim et al. (2020)."
     yield Figure("f1", PHRASES, heatmap(f1), caption, "f1")
     simple = numbers.array("baseline_f1").dropna("baseline")
-    simple = simple.assign_coords(baseline=[BASELINES[name] for name in simple["baseline"].values.tolist()])
+    simple = simple.assign_coords(baseline=[tables.BASELINES[name] for name in simple["baseline"].values.tolist()])
     yield Figure("baseline_f1", PHRASES, bars(simple), "F1 of trees that need no model.", "baseline_f1")
 
 
@@ -194,7 +183,7 @@ PAGE = StudyParts(
     highlights=(best, random_weights, best_phrases),
     findings=(root, averages, limits),
     charts=(best_heads, all_heads, phrases),
-    tables=(attachment_tables, phrase_table),
+    tables=(tables.attachment_tables, tables.phrase_table),
     layers=(layers,),
     card=CARD,
 )

@@ -1,6 +1,5 @@
 """Counts of each sentence, from which all scores are made; the scores of all units, and the best heads."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +38,8 @@ class TreeRows(Columns):
       `simple_f1`: of the trees of `SIMPLE`.
     """
 
+    ORDER = ("input", "number")
+
     input: Int[np.ndarray, " sentence"]
     number: Int[np.ndarray, " sentence"]
     unit: Int[np.ndarray, " sentence"]
@@ -51,12 +52,6 @@ class TreeRows(Columns):
     bracketed: Bool[np.ndarray, " sentence"]
     f1: Float[np.ndarray, "sentence unit distance special_tokens"]
     simple_f1: Float[np.ndarray, "sentence tree"]
-
-
-def joined(parts: Sequence[TreeRows]) -> TreeRows:
-    """The rows of several batches, in the order of the corpus."""
-    joined = TreeRows.concatenate(parts)
-    return joined[np.lexsort((joined.number, joined.input))]
 
 
 # Rows of the held-out scores of a best head: its own, then baselines, then its gain over the fixed word.

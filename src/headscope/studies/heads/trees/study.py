@@ -20,7 +20,7 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.split_half import split_of
 from headscope.studies.heads.trees.observer import TreeObserver, means_of
-from headscope.studies.heads.trees.scores import TreeRows, joined
+from headscope.studies.heads.trees.scores import TreeRows
 from headscope.studies.heads.trees.variables import TreeVariables
 
 
@@ -68,13 +68,13 @@ def run(
     settings.on_total(corpus.n_examples * (1 + SEEDS * random))
     attributes = provenance("trees", model, corpus, settings)
     parsed = first_pass(model, corpus, settings, bias=bias).read()
-    rows, random_rows = joined(parsed.value), dict[int, TreeRows]()
+    rows, random_rows = TreeRows.in_order(parsed.value), dict[int, TreeRows]()
     _refuse_without_words(corpus, rows)
     if random and "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
             planned = first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias, means=False)
-            random_rows[seed] = joined(planned.read().value)
+            random_rows[seed] = TreeRows.in_order(planned.read().value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})

@@ -18,7 +18,7 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.layers.geometry.hidden_pass import Hidden, HiddenState, hidden_pass, read_hidden
 from headscope.studies.layers.geometry.samples import CONTEXTS
-from headscope.studies.layers.geometry.variables import to_variables
+from headscope.studies.layers.geometry.variables import GeometryVariables
 
 
 def run(
@@ -66,7 +66,7 @@ def run(
         aligned = read_hidden(hidden_pass(beside, corpus, uninterrupted, words, CONTEXTS)).value
         _refuse_other_tokens(model, beside, hidden.value, aligned)
         attributes |= {"other_model": beside.name}
-    variables = to_variables(hidden.value, aligned, settings.seed, settings.resamples)
+    variables = GeometryVariables(hidden.value, settings.seed, settings.resamples).arrays(aligned)
     attributes |= {"options": json.dumps({"words": words, "occurrences": occurrences})}
     attributes |= {"last_normalised": int(normalised_at_the_end(model))}
     return results.check(xr.Dataset(variables, attrs=attributes | hidden.attributes))

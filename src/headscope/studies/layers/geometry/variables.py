@@ -1,6 +1,5 @@
 """The geometry of hidden states as labelled variables of a result."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,25 +9,10 @@ import xarray as xr
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.statistics.intervals import Score
-from headscope.studies.layers.geometry import STUDY
+from headscope.studies.layers.geometry import STUDY, similarity
 from headscope.studies.layers.geometry.hidden_pass import Hidden
 from headscope.studies.layers.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.layers.geometry.samples import Occurrences
-from headscope.studies.layers.geometry.similarity import (
-    GAPS,
-    SEGMENTS,
-    TokenScores,
-    alignments,
-    centred,
-    largest_shares,
-    outliers,
-    own_alignments,
-    self_similarity_score,
-    shared,
-    token_groups,
-    token_scores,
-    without,
-)
 
 # Squared relative error of vectors in half precision, generously.
 ROUNDING = 1e-5
@@ -42,7 +26,7 @@ class GeometryVariables:
 
     def __init__(self, hidden: Hidden, seed: int, resamples: int):
         self.hidden, self.seed, self.resamples = hidden, seed, resamples
-        coords = {"gap": list(GAPS), "segments": SEGMENTS}
+        coords = {"gap": list(similarity.GAPS), "segments": similarity.SEGMENTS}
         self.variables = Variables(coords, STUDY.source, STUDY.labels)
         self.spaces = hidden.tallies["norm"].mean.shape[0]
 
@@ -55,7 +39,7 @@ class GeometryVariables:
             self._add_alignment(words, other)
             self._add_inputs(anisotropy.mean)
             if self.hidden.repeated is not None:
-                scores = token_scores(self.hidden.repeated, words, self.seed)
+                scores = similarity.token_scores(self.hidden.repeated, words, self.seed)
                 self._add_self_similarity(self.hidden.repeated, scores, anisotropy)
                 self._add_tokens(scores)
         if cls is not None:
@@ -93,41 +77,44 @@ class GeometryVariables:
 
     def _add_dimensions(self, words: Occurrences) -> None:
         units = self._units(words)
-        numbers, shares = zip(*(largest_shares(space) for space in units), strict=True)
+        numbers, shares = zip(*(similarity.largest_shares(space) for space in units), strict=True)
         self.add("top_dimension", np.array(numbers) + 1)
         self.add("top_dimension_share", np.array(shares))
         documents = np.unique(words.document, return_inverse=True)[1]
         rest = [
-            mean_cosine_between(without(space, number), documents) for space, number in zip(units, numbers, strict=True)
+            mean_cosine_between(similarity.without(space, number), documents)
+            for space, number in zip(units, numbers, strict=True)
         ]
         self.add("anisotropy_without_top", rest)
-        self.add("outlier_dimensions", [outliers(words.vectors(space)) for space in range(self.spaces)])
+        self.add("outlier_dimensions", [similarity.outliers(words.vectors(space)) for space in range(self.spaces)])
         self.add("norm_std", words.norm.std(0))
 
     def _add_alignment(self, words: Occurrences, other: Hidden | None) -> None:
         vectors = [words.vectors(space) for space in range(self.spaces)]
-        alignment = own_alignments(vectors)
+        alignment = similarity.own_alignments(vectors)
         count = Count(len(words), "random tokens", "tokens")
         self.variables.add("alignment", alignment[1:, 1:], count=count)
         self.variables.add("embeddings_alignment", alignment[1:, 0])
         if other is not None and other.words is not None:
             others = [other.words.vectors(space) for space in range(1, other.words.norm.shape[1])]
-            self.variables.add("model_alignment", alignments(vectors[1:], others))
+            self.variables.add("model_alignment", similarity.alignments(vectors[1:], others))
 
     def _tally(self, values: np.ndarray, cases: np.ndarray) -> Tally:
         draws = poisson_draws(range(len(values)), self.seed, self.resamples)
         return tally(values, cases, draws)
 
-    def _add_self_similarity(self, repeated: Occurrences, scores: TokenScores, anisotropy: Score) -> None:
+    def _add_self_similarity(self, repeated: Occurrences, scores: similarity.TokenScores, anisotropy: Score) -> None:
         """Over tokens of the vocabulary; intervals are over documents, together with those of the anisotropy."""
-        if groups := token_groups(repeated.token):
-            score = self_similarity_score(repeated, groups, scores.self_similarity, self.seed, self.resamples)
+        if groups := similarity.token_groups(repeated.token):
+            score = similarity.self_similarity_score(
+                repeated, groups, scores.self_similarity, self.seed, self.resamples
+            )
             count = Count(len(groups), "tokens of the vocabulary with 5 occurrences or more", "tokens")
             self.add("self_similarity", score.mean, score.interval, count)
             corrected = replace(score, resampled=score.resampled - anisotropy.resampled)
             self.add("self_similarity_corrected", score.mean - anisotropy.mean, corrected.interval)
 
-    def _add_tokens(self, scores: TokenScores) -> None:
+    def _add_tokens(self, scores: similarity.TokenScores) -> None:
         """Further scores of tokens; intervals are over tokens of the vocabulary."""
         number = len(scores.self_similarity)
         if not number:
@@ -156,16 +143,11 @@ class GeometryVariables:
         count = Count(cosines.count, "inputs with [CLS]", "inputs")
         self.variables.add("cls_similarity", cosines.mean, interval=cosines.interval, count=count)
         vectors = [cls.vectors(space) for space in range(1, self.spaces)]
-        common = [shared(space) for space in vectors]
+        common = [similarity.shared(space) for space in vectors]
         documents = np.unique(cls.document, return_inverse=True)[1]
         after = [
-            mean_cosine_between(centred(space), documents) if share < 1 - ROUNDING else np.nan
+            mean_cosine_between(similarity.centred(space), documents) if share < 1 - ROUNDING else np.nan
             for space, share in zip(vectors, common, strict=True)
         ]
         self.variables.add("cls_similarity_centred", after)
         self.variables.add("cls_shared", common)
-
-
-def to_variables(hidden: Hidden, other: Hidden | None, seed: int, resamples: int) -> Mapping[str, xr.DataArray]:
-    """The variables of a result; see `GeometryVariables`."""
-    return GeometryVariables(hidden, seed, resamples).arrays(other)

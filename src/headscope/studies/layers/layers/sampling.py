@@ -8,22 +8,13 @@ from itertools import islice
 import numpy as np
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.studies.layers.layers.tasks import (
-    ProbeCase,
-    ProbingTask,
-    altered_sentences,
-    labelled_spans,
-    numbers,
-    sentences,
-    spans,
-)
+from headscope.studies.layers.layers.tasks import ProbeCase, ProbingTask, altered_sentences, numbers, sentences, spans
 from headscope.studies.layers.layers.texts import PARTS, Part, Texts
 
 # In the order of a page.
 TASKS: dict[str, ProbingTask] = {
     task.name: task
-    for family in (spans, sentences, altered_sentences, numbers, labelled_spans)
-    for task in family.TASKS
+    for task in (*spans.TASKS, *sentences.TASKS, *altered_sentences.TASKS, *numbers.TASKS, spans.LABELLED)
 }
 # Fewer cases make no task, and fewer training cases no class.
 LEAST: dict[Part, int] = {"train": 20, "choose": 2, "report": 5}
@@ -49,7 +40,7 @@ def named(names: str, of_corpus: Sequence[ProbingTask] = ()) -> list[ProbingTask
     if unknown := next((name for name in wanted if name not in TASKS), None):
         raise HeadscopeError(f"task '{unknown}' is unknown; {suggest(unknown, list(TASKS))}")
     chosen = [task for name, task in TASKS.items() if name in wanted]
-    return [task for one in chosen for task in (of_corpus if one is labelled_spans.TASK and of_corpus else [one])]
+    return [task for one in chosen for task in (of_corpus if one is spans.LABELLED and of_corpus else [one])]
 
 
 @dataclass(frozen=True)

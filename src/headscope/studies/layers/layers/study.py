@@ -26,7 +26,7 @@ from headscope.studies.layers.layers.groups import CaseGroup, Units, grouped, re
 from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
-from headscope.studies.layers.layers.tasks.labelled_spans import NAME, own_tasks, refuse_mixed_spans
+from headscope.studies.layers.layers.tasks.spans import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.layers.variables import to_variables

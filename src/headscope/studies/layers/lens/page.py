@@ -114,15 +114,6 @@ def agreement(numbers: Numbers) -> Finding:
     )
 
 
-def ranks(numbers: Numbers) -> Iterator[Finding]:
-    """The rank of the final prediction in each layer."""
-    for lens in lenses(numbers):
-        layers = range(last_layer(numbers))
-        texts = [f"{space}: {numbers('final_rank', lens=lens, space=space)}" for space in layers]
-        text = f"Geometric mean by layer (0: embeddings): {'; '.join(texts)}."
-        yield Finding(f"Rank of the final prediction, states {STATES[lens]}", text)
-
-
 def examples(numbers: Numbers) -> Finding | None:
     """Right predictions that are settled last, in words."""
     texts = [
@@ -203,7 +194,7 @@ COLUMNS = {
 }
 PAGE = StudyParts(
     highlights=(right, settling, predictions, agreement),
-    findings=(ranks, examples, limits),
+    findings=(examples, limits),
     charts=(
         by_layer("final_first", "final-first", FIRST),
         by_layer("right", "right", "How often it predicts the right piece from a layer. "),

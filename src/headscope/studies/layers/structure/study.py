@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
@@ -112,7 +113,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes |= {
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
-        "recipe": json.dumps(recipe.as_settings()),
+        "recipe": json.dumps(asdict(recipe)),
     }
     variables = to_variables(tested, held, of_random, fitted)
     if decomposed:

@@ -1,7 +1,7 @@
 """Training of both probes in all spaces and with all ranks at once: a batch is read once, one product has all maps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -70,10 +70,6 @@ class ProbeRecipe:
     batch: int
     epochs: int
     held_out: float
-
-    def as_settings(self) -> dict[str, object]:
-        """The recipe as it is stored with a result."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

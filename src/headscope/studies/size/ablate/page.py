@@ -58,6 +58,8 @@ def baseline(numbers: Numbers) -> Iterator[Finding]:
     scores, metrics = numbers.array("baseline"), metrics_of(numbers.result)
     texts = [f"{label('metric', metric)} {of_array(scores.sel(metric=metric)).text}" for metric in metrics]
     yield Finding("With all heads", f"{', '.join(texts).capitalize()}.{examples(scores)}")
+    if numbers.words.get("unit") == "kv":
+        yield Finding("Shared keys", "Query heads that share keys are disabled together, and have the same numbers.")
 
 
 def how_many(numbers: Numbers) -> Iterator[Finding]:

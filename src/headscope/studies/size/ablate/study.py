@@ -16,6 +16,7 @@ from headscope.corpora.tasks.shortcuts import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
+from headscope.models.config import attention_shape
 from headscope.models.heads import name, parse
 from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.label_order import in_model_order
@@ -55,6 +56,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     heads: list[str] | None = None,
     single: bool = True,
     mode: Literal["uniform", "zero", "mean"] = "uniform",
+    unit: Literal["head", "kv"] = "head",
     metrics: str = "",
     importance: bool = True,
     heads_of: list[str] | None = None,
@@ -89,6 +91,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
     * `single`: Disable each head and each layer; else the sets of --heads alone, which takes one pass for each.
     * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
+    * `unit`: Disable each head by itself, or, with kv, query heads that share keys together: they have one number.
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
     * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
@@ -119,8 +122,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
-    together = [*sets.values(), *asked.sets]
-    swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, single=single, alone=one_head, skipped=skip_layers)
+    shared = attention_shape(model.network.config, counts).get("query_groups", ()) if unit == "kv" else ()
+    how: dict[str, Any] = {"mode": mode, "single": single, "alone": one_head, "skipped": skip_layers}
+    swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
     swept = swept.mapped(inputs.item_scores if isinstance(inputs, ItemInputs) else judged or inputs.by_example)
     named = replace(swept, sets=swept.sets[: len(sets)])
@@ -143,6 +147,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "task": task.name,
         "metrics": ", ".join(task.metrics),
         "mode": mode,
+        "unit": unit,
         "sweep": swept.strategy,
         "n_examples": len(targets),
         "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),

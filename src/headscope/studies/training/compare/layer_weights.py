@@ -5,7 +5,8 @@ their weights move further; `weight_changes` divides one by the other.
 
 Hao et al. 2019, after A Primer in BERTology (Rogers et al. 2020, section 5): restoring the weights of lower layers to
 their original values does not dramatically hurt a fine-tuned model. Layers are those of the encoder. The Primer does
-not mention embeddings; they are restored on request."""
+not mention embeddings; they are restored on request.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

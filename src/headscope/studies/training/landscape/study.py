@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,6 +13,7 @@ from jaxtyping import Float
 from torch import nn
 
 from headscope import results
+from headscope.corpora import Corpus
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
@@ -23,8 +25,11 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Loading, ModelName
 from headscope.ranges import Range
-from headscope.studies.training.landscape.variables import Grid, to_variables
-from headscope.studies.training.landscape.walk import Walk, weights_of
+from headscope.results.variables import Variables
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.training.landscape import STUDY
+from headscope.studies.training.landscape.walk import Walk, mean_interval, weights_of
 from headscope.training import initial
 from headscope.training.beginning import RunEnvironment, run_environment
 from headscope.training.loop import outputs_for
@@ -145,3 +150,68 @@ def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:
     if in_model_order(task, end).labels != task.labels:
         raise HeadscopeError(f"model '{folder}' has the labels of task '{task.name}' in another order; name another")
     return end
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points at which the loss is computed.
+
+    * `positions`: along the line; `steps`: along each direction of the plane; `distances`: tried for the width.
+    * `seeds`: of the directions, the first two of which are those of the plane; `rise`: of the loss, in nats.
+    """
+
+    positions: Float[np.ndarray, " position"]
+    steps: Float[np.ndarray, " step"]
+    distances: Float[np.ndarray, " distance"]
+    seeds: list[int]
+    rise: float
+
+    @property
+    def stages(self) -> int:
+        """The number of points and directions, as progress counts them."""
+        return len(self.positions) + len(self.steps) ** 2 + len(self.seeds)
+
+    def measured(self, walk: Walk, settings: Settings) -> "Landscape":
+        """The losses of a walk and the widths of its directions."""
+        line = walk.along(self.positions)
+        settings.on_progress(len(self.positions))
+        plane = walk.plane((self.seeds[0], self.seeds[1]), self.steps)
+        settings.on_progress(plane.size)
+        widths = []
+        for seed in self.seeds:
+            widths.append(walk.width(seed, self.rise, self.distances))
+            settings.on_progress(1)
+        return Landscape(line, plane, np.array(widths))
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """The losses along the line and over the plane of a model, and the width of each direction."""
+
+    line: Float[np.ndarray, "position example"]
+    plane: Float[np.ndarray, "step step"]
+    widths: Float[np.ndarray, " direction"]
+
+
+def to_variables(measured: Mapping[str, Landscape], grid: Grid, corpus: Corpus, settings: Settings) -> xr.Dataset:
+    """The result's variables; intervals of losses are those over examples, of widths those over directions."""
+    coords = {
+        "init": list(measured),
+        "position": grid.positions.tolist(),
+        "first_step": grid.steps.tolist(),
+        "second_step": grid.steps.tolist(),
+        "direction_number": list(range(1, len(grid.seeds) + 1)),
+    }
+    variables, landscapes = Variables(coords, STUDY.source, STUDY.labels), list(measured.values())
+    draws = poisson_draws(corpus.units, settings.seed, settings.resamples)
+    drawn = draws.sum(1, keepdims=True)
+    shares = np.divide(draws, drawn, out=np.full(draws.shape, np.nan), where=drawn > 0)
+    units = equal_units(corpus.units)
+    bounds = [interval(shares @ landscape.line.T, units) for landscape in landscapes]
+    count = corpus.n_examples
+    variables.add("line_loss", [landscape.line.mean(1) for landscape in landscapes], interval=bounds, count=count)
+    variables.add("plane_loss", [landscape.plane for landscape in landscapes])
+    widths = [mean_interval(landscape.widths) for landscape in landscapes]
+    variables.add("width", [landscape.widths.mean() for landscape in landscapes], interval=widths)
+    variables.add("direction_width", [landscape.widths for landscape in landscapes])
+    return xr.Dataset(variables.arrays)

@@ -34,7 +34,7 @@ from headscope.studies.words.attributions.altered_inputs import (
     altered_input,
 )
 from headscope.studies.words.attributions.blanking import Blanking, fastest
-from headscope.studies.words.attributions.faithfulness import Faithfulness, Scores, faithfulness
+from headscope.studies.words.attributions.faithfulness import Faithfulness, faithfulness
 from headscope.studies.words.attributions.maps import residuals
 from headscope.studies.words.attributions.methods import FLOW_TOKENS, Explainer, Importance
 from headscope.studies.words.attributions.targets import Target
@@ -152,7 +152,9 @@ class ExplainedAccumulator:
             if index not in self.sample.scored:
                 continue
             if len(tokens := candidates[example].nonzero()[:, 0]):
-                scores = self._scores(batch, example, tokens, positions[example], importance.reference[[example]])
+                length, reference = int(batch.real[example].sum()), importance.reference[[example]]
+                inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
+                scores = partial(self.blanking.scores, inputs, tokens, positions[example], reference)
                 token_importance, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
                 yield faithfulness(token_importance, scores, index, settings.seed, unit)
             if not settings.in_parts:  # a worker has no bar
@@ -170,11 +172,6 @@ class ExplainedAccumulator:
                 yield altered_input(copies, self.search, index, int(batch.unit[example]), by_head)
             if not self.run.settings.in_parts:
                 self.run.settings.on_progress(ALTERED_PASSES)
-
-    def _scores(self, batch: Batch, example: int, tokens: Tensor, position: Tensor, reference: Tensor) -> Scores:
-        length = int(batch.real[example].sum())
-        inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
-        return partial(self.blanking.scores, inputs, tokens, position, reference)
 
     def state(self) -> Explained:
         """The explanations of all batches so far."""

@@ -1,9 +1,8 @@
 """Variables of facts: precision, without names that give the answer away, and agreement between wordings."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 import xarray as xr
@@ -14,9 +13,8 @@ from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.studies.words.cloze import FEW, NEAR, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
-from headscope.studies.words.cloze.variables import add_by_group, grouped
+from headscope.studies.words.cloze.variables import add_by_group, grouped, halves, most_frequent
 
-Fact = TypeVar("Fact")
 FILTERS = ("no string match", "no name guess")
 
 
@@ -55,29 +53,6 @@ def fact_variables(
     return variables.arrays
 
 
-def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
-    """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
-
-    The facts of a phenomenon are in two halves in turns; the answer is chosen on the half that a fact is not in. A fact
-    without others has none.
-    """
-    facts = defaultdict[str, dict[str, list[int]]](lambda: defaultdict(list))
-    for number in np.flatnonzero(own.rank).tolist():
-        facts[items[number].phenomenon][items[number].fact or items[number].id].append(number)
-    values = np.full(len(items), np.nan)
-    for facts_of_phenomenon in facts.values():
-        for judged, choosing in _halves(list(facts_of_phenomenon.values())):
-            counts = Counter(items[numbers[0]].good.scored for numbers in choosing)
-            for number in (number for numbers in judged for number in numbers if counts):
-                values[number] = items[number].good.scored == counts.most_common(1)[0][0]
-    return values
-
-
-def _halves(facts: Sequence[Fact]) -> tuple[tuple[Sequence[Fact], Sequence[Fact]], ...]:
-    """The facts in turns in two halves: what is judged, and what chooses for it."""
-    return (facts[::2], facts[1::2]), (facts[1::2], facts[::2])
-
-
 def _best_wording(
     items: Sequence[ClozeItem], facts: Sequence[str], own: ItemScores
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
@@ -92,7 +67,7 @@ def _best_wording(
     best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
     for wording in wordings.values():
         worded = [numbers for numbers in wording.values() if len(numbers) > 1]
-        for judged, choosing in _halves(worded):
+        for judged, choosing in halves(worded):
             chosen = _highest(choosing, own)
             for numbers in judged:
                 if chosen in numbers:

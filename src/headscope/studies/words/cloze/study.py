@@ -26,8 +26,7 @@ from headscope.studies.words.cloze.controls import CONTROLS, controlled, name_gu
 from headscope.studies.words.cloze.fact_variables import fact_variables
 from headscope.studies.words.cloze.item_scores import ItemScores, item_scores, write_items
 from headscope.studies.words.cloze.scoring import Scoring
-from headscope.studies.words.cloze.suite_variables import suite_variables
-from headscope.studies.words.cloze.variables import to_variables
+from headscope.studies.words.cloze.variables import suite_variables, to_variables
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

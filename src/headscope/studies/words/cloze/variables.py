@@ -1,10 +1,12 @@
 """Accuracies of phenomena, conditions and suites, beside baselines and controls, as labelled variables."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
@@ -17,6 +19,7 @@ from headscope.studies.words.cloze.item_scores import ItemScores
 
 DIFFERENCES = ("control_fall", "baseline_gain", "answer_gain", "among_gain", "best_wording_gain")
 Columns = Mapping[str, Float[np.ndarray, "item *label"]]
+Fact = TypeVar("Fact")
 
 
 def to_variables(
@@ -157,3 +160,60 @@ def _add_by_lemma(
         interval=[tally.share_interval[0] for tally in tallies],
         count=Count(counts, "lemmas of each phenomenon", "lemmas", ("phenomenon",)),
     )
+
+
+def suite_variables(
+    items: Sequence[ClozeItem],
+    suites: Sequence[str],
+    own: ItemScores,
+    baselines: Mapping[str, ItemScores],
+    controls: Mapping[str, ItemScores],
+    given_away: Bool[np.ndarray, " item"],
+    settings: Settings,
+) -> dict[str, xr.DataArray]:
+    """The variables of a result; `suites` is the suite of each item.
+
+    * `given_away`: facts whose answer is a part of the subject's name, or is guessed from the name alone.
+    """
+    names, group = grouped(suites)
+    coords = {"suite": names, "control": list(controls), "baseline": list(baselines)}
+    variables = Variables(coords, STUDY.source, STUDY.labels)
+    columns = {
+        name: np.stack([own.correct - scores.correct for scores in others.values()], axis=1)
+        for name, others in (("control_fall", controls), ("baseline_gain", baselines))
+        if others
+    }
+    if own.rank.any():
+        right = np.where(own.rank > 0, own.correct, np.nan)
+        frequent = most_frequent(items, own)
+        columns |= {"answer_gain": right - frequent, "among_gain": own.among - frequent}
+        if any(item.subject for item in items):
+            named = np.array([bool(item.subject) for item in items])
+            columns["accuracy_given_away"] = np.where(named & given_away, right, np.nan)
+            columns["accuracy_not_given_away"] = np.where(named & ~given_away, right, np.nan)
+    if columns:
+        add_by_group(variables, columns, group, settings)
+    return variables.arrays
+
+
+def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
+    """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
+
+    The facts of a phenomenon are in two halves in turns; the answer is chosen on the half that a fact is not in. A fact
+    without others has none.
+    """
+    facts = defaultdict[str, dict[str, list[int]]](lambda: defaultdict(list))
+    for number in np.flatnonzero(own.rank).tolist():
+        facts[items[number].phenomenon][items[number].fact or items[number].id].append(number)
+    values = np.full(len(items), np.nan)
+    for facts_of_phenomenon in facts.values():
+        for judged, choosing in halves(list(facts_of_phenomenon.values())):
+            counts = Counter(items[numbers[0]].good.scored for numbers in choosing)
+            for number in (number for numbers in judged for number in numbers if counts):
+                values[number] = items[number].good.scored == counts.most_common(1)[0][0]
+    return values
+
+
+def halves(facts: Sequence[Fact]) -> tuple[tuple[Sequence[Fact], Sequence[Fact]], ...]:
+    """The facts in turns in two halves: what is judged, and what chooses for it."""
+    return (facts[::2], facts[1::2]), (facts[1::2], facts[::2])
