@@ -88,7 +88,7 @@ def studies_by_question() -> dict[str, list[str]]:
     """The names of the studies by the question that they answer, in the order of `QUESTIONS`.
 
     >>> studies_by_question()[QUESTIONS["size"]]
-    ['ablate', 'prune', 'shrink']
+    ['ablate', 'kv', 'prune', 'shrink']
     """
     about = {name: study_folder(name).parent.name for name in names("studies")}
     return {title: [name for name in about if about[name] == topic] for topic, title in QUESTIONS.items()}

@@ -33,9 +33,9 @@ def test_a_cell_of_markdown_is_one_column_of_one_line(text: str) -> None:
     assert all(cell[at - 1] == "\\" for at, character in enumerate(cell) if character in "|`")
 
 
-def test_the_caption_of_latex_is_one_comment() -> None:
+def test_the_caption_of_latex_is_text_alone() -> None:
     table = Table("score", "Score\n\\input{x}", ("layer",), (Column("value", "Value"),), [(("1",), [("1", "")])])
-    assert content(table, "latex").startswith("% Score \\input{x}\n\\begin")
+    assert "\n\\caption{Score \\textbackslash{}input\\{x\\}}\n" in content(table, "latex")
 
 
 def test_what_could_not_be_read_again_is_not_saved(tmp_path) -> None:

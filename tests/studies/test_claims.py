@@ -24,8 +24,9 @@ NOISES = [
     for number, noise in enumerate(case.noises[: 1 if study in DEAR else None])
 ]
 
-# Planted cases in the first tier: those of structure and shrink take seconds, and have quicker tests of their own.
-PLANTED = chosen(CASES, lambda study: study in [*CASES][::2] and study not in ("structure", "shrink"))
+# Planted cases in the first tier: these take seconds, and have quicker tests of their own.
+SLOW = ("landscape", "shrink", "structure")
+PLANTED = chosen(CASES, lambda study: study in [*CASES][::2] and study not in SLOW)
 OTHER_KINDS = [
     pytest.param(study, noise, marks=pytest.mark.thorough)
     for study in DEAR

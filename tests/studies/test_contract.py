@@ -87,6 +87,9 @@ def written(
     save_tiny(folder / "model")
     found = {study: [ended(study, WHOLE_RESULTS)] for study in STUDIES}
     found["shrink"].append(ended("shrink", "not annotated"))
+    quick = ("--limit", "9", "--size", "0.001MB", "--best-effort", "--epochs", "0", "--groups", "2")
+    words = ("shrink", cases / "bert-words", "sample", *quick, "--resamples", "20")  # it predicts words
+    found["shrink"].append(run(*words, out=folder / "out-shrunk", page=False))
     for source in ((gap(folder), "--kind", "gap"), (winobias(folder), "--kind", "winobias", "--task", "type1")):
         words = ("coreference", folder / "model", *source, "--resamples", "20")
         found["coreference"].append(run(*words, out=folder / f"out-{source[2]}", page=False))

@@ -31,7 +31,9 @@ TESTS = ("p_value", "q_value", "special", "cluster")
 MOST_SCORES, MOST_COLUMNS = 64, 12
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # What LaTeX takes for a mark of its own.
-LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}"})
+LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}", "\\": "\\textbackslash{}"}
+)
 
 
 def printed(result: xr.Dataset) -> list[Table]:

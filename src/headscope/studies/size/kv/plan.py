@@ -55,7 +55,7 @@ def cache(
     * `seen`: how many tokens each layer sees; infinite without a window.
 
     >>> heads, plan = KeyHeads((2,), (128,)), np.array([[True, False]])
-    >>> cache(heads, np.array([np.inf]), plan, KeptKeys(4, 60))[0] / (BYTES * 128)
+    >>> (cache(heads, np.array([np.inf]), plan, KeptKeys(4, 60)) / (BYTES * 128)).tolist()[0]
     4160.0
     """
     tokens = np.minimum(np.array(CONTEXTS)[:, None, None], seen[:, None])  # [context, layer, 1]

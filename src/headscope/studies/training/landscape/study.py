@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `loss_examples`: Compute it on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `beyond`: Follow the line this far before its start and behind its end, in lengths of the line.
-    * `positions`: Compute the loss at this number of points of the line.
+    * `positions`: Compute the loss at this number of points of the line, and at its start and its end.
     * `directions`: Measure the width along this number of random directions.
     * `rise`: Measure how far the loss stays below that of the model and this rise.
     * `radius`: Go this far at most, in lengths of the filters.
@@ -92,7 +92,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError("no trained model is named; name its folder by --tuned")
     (task,) = tasks
     grid = Grid(
-        np.linspace(-beyond, 1 + beyond, positions),
+        # The start and the end of the training are among them, however few there are.
+        np.unique(np.round([0, *np.linspace(-beyond, 1 + beyond, positions), 1], 9)),
         np.linspace(-radius, radius, plane),
         radius * np.arange(1, TRIED + 1) / TRIED,
         [settings.seed + number for number in range(directions)],
