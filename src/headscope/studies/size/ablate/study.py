@@ -122,7 +122,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
-    shared = attention_shape(model.network.config, counts).get("query_groups", ()) if unit == "kv" else ()
+    shape = attention_shape(model.network.config, counts) if unit == "kv" else {}
+    shared = [size or 1 for size in shape.get("query_groups", ())]
     how: dict[str, Any] = {"mode": mode, "single": single, "alone": one_head, "skipped": skip_layers}
     swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)

@@ -103,8 +103,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
     plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
     # The smaller model is no larger than the model; a checkpoint of its training has the state of AdamW, too.
-    size = (4 if epochs else 1) * 1e6 * megabytes(model)
-    refuse_full(directory, size, "the smaller model and its training take up to")
+    room = (4 if epochs else 1) * 1e6 * megabytes(model)
+    refuse_full(directory, room, "the smaller model and its training take up to")
     task, texts = task_texts(model, corpus, task, settings)
     judge = judge_of(model, task, texts, settings, tolerance)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))
