@@ -1,6 +1,7 @@
 """A pruned folder is an ordinary model for transformers and sentence-transformers, and for headscope as before."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,20 @@ def test_modules_of_sentence_transformers_are_carried_over(tmp_path: Path) -> No
     expected = outputs(smaller.network)[0].mean(0)
     np.testing.assert_allclose(sentences.encode(TEXTS[:1])[0], expected, atol=1e-5)
     assert "SentenceTransformer" in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_the_card_has_what_the_hub_asks_for(tmp_path: Path) -> None:
+    original = tmp_path / "original"
+    save_tiny(original, tiny_bert(kind=BertForSequenceClassification))
+    header = "---\nlicense: apache-2.0\nlanguage:\n- en\n- de\ntags: [x]\nlicense_link: a\n---\nlicense: mit\n"
+    (original / "README.md").write_text(header, encoding="utf-8")
+    model = headscope.load(str(original), head=True)
+    card = (save(model, tmp_path / "copy") / "README.md").read_text(encoding="utf-8")
+    assert card.startswith(
+        "---\nlibrary_name: transformers\npipeline_tag: text-classification\nlicense: apache-2.0\nlanguage:\n- en\n"
+        "- de\ntags:\n- headscope\n---\n"
+    )
+    named = replace(model, name="owner/name", revision="abc")
+    assert "\nbase_model: owner/name\n" in (save(named, tmp_path / "of-hub") / "README.md").read_text(encoding="utf-8")
+    (original / "README.md").write_text("---\nlicense: [a, &b {c: *b}]\n---", encoding="utf-8")
+    assert "license" not in (save(model, tmp_path / "odd") / "README.md").read_text(encoding="utf-8")

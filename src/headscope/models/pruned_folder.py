@@ -5,8 +5,10 @@ Its model card has removed heads, labels, scores and size.
 
 import inspect
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from headscope.capture.projections import attentions
 from headscope.capture.transformers_logging import quiet
 from headscope.models import modeling_pruned
 from headscope.models.head_slicing import HEADS, WIDTHS
+from headscope.models.hub import HUB_ID
 from headscope.models.loading import load
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
@@ -26,6 +29,20 @@ from headscope.results.tables import markdown_table, plain
 from headscope.storage.files import new_folder
 
 CODE = "modeling_pruned"
+# What a model is for, as the hub has it, by the end of the name of its class.
+PIPELINES = {
+    "ForSequenceClassification": "text-classification",
+    "ForTokenClassification": "token-classification",
+    "ForQuestionAnswering": "question-answering",
+    "ForMaskedLM": "fill-mask",
+    "ForCausalLM": "text-generation",
+    "LMHeadModel": "text-generation",
+}
+# Lines of an original's card that the card of a smaller model repeats.
+STATED = [
+    re.compile(rf"^{field}:[ \t]*(?:[\w.-]+|(?:\n-[ \t]+[\w.-]+)+)[ \t]*$", re.MULTILINE)
+    for field in ("license", "language")
+]
 AUTO = (
     "AutoModel",
     "AutoModelForPreTraining",
@@ -165,7 +182,13 @@ def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carri
     * `carried`: the folder has modules of sentence-transformers; `notes`: further Markdown, such as scores.
     """
     tags = ["headscope", *(["pruned"] if pruning else []), *(["sentence-transformers"] if carried else [])]
-    header = ["---", "library_name: transformers", "tags:", *(f"- {tag}" for tag in tags), "---", ""]
+    used = next((task for end, task in PIPELINES.items() if type(model.network).__name__.endswith(end)), "")
+    header = [
+        *("---", f"library_name: {'sentence-transformers' if carried else 'transformers'}"),
+        f"pipeline_tag: {used or ('sentence-similarity' if carried else 'feature-extraction')}",
+        *_of_original(model),
+        *("tags:", *(f"- {tag}" for tag in tags), "---", ""),
+    ]
     kind = model.network.config.model_type
     body = [f"# {'Pruned' if pruning else 'Saved'} model ({kind})", ""]
     if pruning:
@@ -174,6 +197,17 @@ def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carri
     if notes:
         body += [notes, ""]
     return "\n".join([*header, *body, *_usage(classes, pruned=bool(pruning), carried=carried)]) + "\n"
+
+
+def _of_original(model: Model) -> list[str]:
+    """Lines of a card: the name of the original model on the hub, and the licence and the language of its own card."""
+    text = ""
+    with suppress(OSError):  # it has no card, or none that may be read
+        text = (Path(str(model.network.name_or_path)) / "README.md").read_text(encoding="utf-8", errors="replace")
+    front = text.split("---")[1] if text.startswith("---") else ""
+    name = HUB_ID if model.name == "minilm" else model.name if model.revision else ""
+    stated = [found[0].rstrip() for field in STATED if (found := field.search(front))]
+    return [*([f"base_model: {name}"] if name else []), *stated]
 
 
 def _removed(pruning: Pruning) -> list[str]:
