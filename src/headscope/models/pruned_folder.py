@@ -206,7 +206,7 @@ def _of_original(model: Model) -> list[str]:
         text = (Path(str(model.network.name_or_path)) / "README.md").read_text(encoding="utf-8", errors="replace")
     front = text.split("---")[1] if text.startswith("---") else ""
     name = HUB_ID if model.name == "minilm" else model.name if model.revision else ""
-    stated = [found[0].rstrip() for field in STATED if (found := field.search(front))]
+    stated = [line[0].rstrip() for field in STATED if (line := field.search(front))]
     return [*([f"base_model: {name}"] if name else []), *stated]
 
 

@@ -111,6 +111,12 @@ def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
         run(model, task.dev, QUICK, directory=tmp_path, task=task)
 
 
+def test_a_model_that_nobody_could_score_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="its held-out texts, 2, are too few .* give 25 texts or more, or save it"):
+        run(tiny(), headscope.read(TEXTS[:10]), QUICK, directory=tmp_path, size="0.035MB", epochs=0)
+    assert not (tmp_path / "model").exists()
+
+
 def test_splits_do_not_meet_and_depend_on_the_seed() -> None:
     model, corpus = tiny(), headscope.read(TEXTS)
     parts = split(model, corpus, None, 0)

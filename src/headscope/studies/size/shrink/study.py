@@ -10,12 +10,14 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
+from headscope.statistics.intervals import LEAST_DOCUMENTS
 from headscope.storage.files import refuse_full
 from headscope.studies.size.shrink import eight_bit as eight_bits
 from headscope.studies.size.shrink.distillation import distilled, examples_of
@@ -106,6 +108,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     room = (4 if epochs else 1) * 1e6 * megabytes(model)
     refuse_full(directory, room, "the smaller model and its training take up to")
     task, texts = task_texts(model, corpus, task, settings)
+    if len(texts.held_out) < LEAST_DOCUMENTS and not best_effort:
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': its held-out texts, {len(texts.held_out)}, are too few to say what the smaller "
+            f"model loses; give {5 * LEAST_DOCUMENTS} texts or more, or save it all the same with --best-effort"
+        )
     judge = judge_of(model, task, texts, settings, tolerance)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))
     training_steps = (epochs + plan.gate_epochs) * -(-len(judge.training) // recipe.batch)
