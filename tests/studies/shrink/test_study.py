@@ -112,7 +112,9 @@ def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_model_that_nobody_could_score_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match=r"its held-out texts, 2, are too few .* give 25 texts or more, or save it"):
+    with pytest.raises(
+        HeadscopeError, match=r"its held-out texts, 2, are too few .* give 25 texts or more, or save it"
+    ):
         run(tiny(), headscope.read(TEXTS[:10]), QUICK, directory=tmp_path, size="0.035MB", epochs=0)
     assert not (tmp_path / "model").exists()
 
