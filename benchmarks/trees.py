@@ -30,17 +30,14 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
-from headscope.passes.passes import Pass
-from headscope.studies.heads.trees.observer import TreeObserver
 from headscope.studies.heads.trees.parses import scored
 from headscope.studies.heads.trees.scores import TreeRows
+from headscope.studies.heads.trees.study import first_pass
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:
     """The counts of the study."""
-    words = Words(model.tokenizer, model.max_tokens, aligned=True)
-    observer = TreeObserver(model.capture.heads, counts=words.counts)
-    return TreeRows.in_order(Pass(model, corpus, settings, words).gather(observer).value)
+    return TreeRows.in_order(first_pass(model, corpus, settings, bias=0.0).read().value)
 
 
 def loop(model: Model, batches: list[Batch]) -> np.ndarray:
