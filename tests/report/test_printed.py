@@ -85,6 +85,17 @@ def test_a_variable_is_printed_with_all_heads_or_the_largest(tmp_path: Path) -> 
     assert run_command(*words, "--top", "3").exit_code == 0
     rows = (tmp_path / "profile" / "entropy.tex").read_text(encoding="utf-8").split("\\midrule\n")[1].splitlines()
     assert rows[0].startswith("1-2 & $-$99") and rows[3] == "\\bottomrule"
+    result = result.assign_coords(step=range(40_001))
+    result["absent"] = (result["entropy"] * float("nan")).assign_attrs(result["entropy"].attrs)
+    result["large"] = ("step", [0.5] * 40_001, result["entropy"].attrs)
+    save_result(result, tmp_path / "survey" / "profile")
+    assert run_command(*words[:4], "--variable", "all", "-o", str(tmp_path / "all")).exit_code == 0
+    written = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "all" / "profile").iterdir()}
+    assert written["large"].count("0.5 ") == 40_001 and "\\midrule\n\\bottomrule" in written["absent"]
+    large = run_command(*words[:4], "--variable", "large")
+    assert large.exit_code == 2 and "has 40,001 values, too many to print; use csv" in large.stderr
+    top = run_command("export", str(tmp_path / "survey"), "--top", "3")
+    assert top.exit_code == 2 and "--top 3 is for latex and markdown; csv has all rows" in top.stderr
     missing = run_command("export", str(tmp_path / "survey"), "--format", "latex", "--variable", "entrpy")
     assert missing.exit_code == 2 and "did you mean 'entropy'" in missing.stderr
 

@@ -17,9 +17,9 @@ from headscope.errors import HeadscopeError, suggest
 from headscope.figures.labels import label, name_in_words, special_tokens, title
 from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
-from headscope.report.tables import Cells, Column, Table, complete
+from headscope.report.tables import MOST_CELLS, Cells, Column, Table, complete
 from headscope.report.wording import Cell, number
-from headscope.results.tables import csv_text, markdown
+from headscope.results.tables import csv_text, markdown, refuse_unknown
 from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "latex", "markdown"]
@@ -127,12 +127,11 @@ def export_printed(
 
 def _of_variable(result: xr.Dataset, name: str) -> Table:
     """All values of a variable, heads by their names."""
-    if name not in result.data_vars:
-        raise HeadscopeError(f"the result has no variable '{name}'; {suggest(name, results.means(result))}")
+    refuse_unknown(result, name)
+    if result[name].size > MOST_CELLS:
+        raise HeadscopeError(f"variable '{name}' has {result[name].size:,} values, too many to print; use csv")
     with special_tokens(result.attrs):
         table = complete(result, name)
-        if not table.rows:
-            raise HeadscopeError(f"variable '{name}' has {result[name].size:,} values, too many to print; use csv")
         if table.keys[:2] != ("layer", "head"):
             return replace(table, keys=tuple(map(title, table.keys)))
         rows = [((f"{layer}-{head}", *labels), cells) for (layer, head, *labels), cells in table.rows]

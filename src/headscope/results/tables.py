@@ -44,11 +44,16 @@ def variable_table(result: xr.Dataset, variable: str | None = None) -> pd.DataFr
     """
     if variable is None:
         return head_table(result)
-    if variable not in result.data_vars:
-        raise HeadscopeError(f"the result has no variable '{variable}'; {suggest(variable, means(result))}")
+    refuse_unknown(result, variable)
     table = tidy(with_interval(result, variable))
     columns = [*result[variable].dims, "value", *(name for name in MEASURED if name in table)]
     return table.reindex(columns=columns)
+
+
+def refuse_unknown(result: xr.Dataset, variable: str) -> None:
+    """Raise `HeadscopeError` if a result has no such variable."""
+    if variable not in result.data_vars:
+        raise HeadscopeError(f"the result has no variable '{variable}'; {suggest(variable, means(result))}")
 
 
 def head_table(result: xr.Dataset) -> pd.DataFrame:

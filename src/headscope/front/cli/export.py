@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import user_errors
 from headscope.front.cli.printing import escaped
 
 if TYPE_CHECKING:
     import xarray as xr
+
+PRINTED = ("latex", "markdown")  # formats for people
 
 
 def export(
@@ -45,33 +48,45 @@ def export(
             return
         from headscope.report.cards.model_results import read_all
         from headscope.results.hub import fetch
+        from headscope.results.tables import refuse_unknown
 
-        directory = fetch(directory)
+        if top and format not in PRINTED:
+            raise HeadscopeError(f"--top {top} is for {' and '.join(PRINTED)}; {format} has all rows")
+        directory, names = fetch(directory), [name for name in variable or () if name != "all"]
         found = read_all([directory])
-        lacking = {
-            name for name in variable or () if name != "all" and not any(name in result for result in found.values())
-        }
+        for name in names:  # of a survey, one result at least has it
+            if all(name not in result for result in found.values()):
+                refuse_unknown(next(iter(found.values())), name)
         for file, result in found.items():
-            names = [name for name in variable or () if name in ("all", *lacking) or name in result]
-            if variable and not names:  # of a survey, other results have them
+            there = [name for name in names if name in result]
+            if names and not there and "all" not in (variable or ()):
                 continue
             inner = file.parent.relative_to(directory)
             folder = out / inner if out else file.parent / "tables"
-            for path in _exported(result, folder, format, names, top):
+            for path in _exported(result, folder, format, None if variable and "all" in variable else there, top):
                 typer.echo(escaped(path))
 
 
-def _exported(result: "xr.Dataset", folder: Path, format: Any, variables: list[str], top: int | None) -> list[Path]:
-    """Write tables of a result: in full precision as CSV or Parquet, as printed in LaTeX and Markdown."""
+def _exported(
+    result: "xr.Dataset", folder: Path, format: Any, variables: list[str] | None, top: int | None
+) -> list[Path]:
+    """Write tables of a result: in full precision as CSV or Parquet, as printed in LaTeX and Markdown.
+
+    * `variables`: those that are exported; None for all. Of all, those too large to print are in full precision.
+    """
     from headscope import results
     from headscope.report.printed import export_printed
+    from headscope.report.tables import MOST_CELLS
     from headscope.results.tables import export_tables
 
-    if "all" in variables or (format == "parquet" and not variables):
-        variables = results.means(result)
-    if format == "parquet" or (format == "csv" and variables):
+    if format == "parquet" or (format == "csv" and variables != []):
         return export_tables(result, folder, format, variables)
-    return export_printed(result, folder, format, variables, top)
+    if variables is not None:
+        return export_printed(result, folder, format, variables, top)
+    large = [name for name in results.means(result) if result[name].size > MOST_CELLS]
+    small = [name for name in results.means(result) if name not in large]
+    written = export_tables(result, folder, format, large) if large else []
+    return written + export_printed(result, folder, format, small, top)
 
 
 def push(
