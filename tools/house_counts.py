@@ -45,7 +45,7 @@ LIMITS = {
     "pages: guards": 22,
     "pages: json.loads": 0,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 60_164,
+    "tests: lines": 60_175,
     "tests: monkeypatch.setattr": 223,
     "docs: words": 60_000,
 }

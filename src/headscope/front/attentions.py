@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import corpora
-from headscope.encoding.block_parts import ROLES
+from headscope.encoding.block_parts import SPECIAL, members
 from headscope.encoding.encoded import Encoded, special_names
 from headscope.encoding.encoder import Words
 from headscope.encoding.word_tokens import readable_tokens
@@ -16,6 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.from_values import as_model
 from headscope.models import Model
 from headscope.passes.attention_maps import maps_of_inputs
+from headscope.passes.batches import collator
 
 MOST_BYTES = 4 << 30
 
@@ -64,17 +65,14 @@ def _between_tokens(model: Model, encoded: Encoded) -> xr.DataArray:
 
 def _between_words(model: Model, encoded: Encoded) -> xr.DataArray:
     assert encoded.example
-    special = [encoded.token_class == role for role in ROLES]
-    members = np.zeros((len(encoded), len(special) + encoded.example.n_words), np.float32)
-    members[:, : len(special)] = np.stack(special, axis=1)
-    members[encoded.pieces[:, 1], len(special) + encoded.pieces[:, 0]] = 1
+    tokens = members(collator(model)([encoded]))[0].cpu().numpy()
     forms = [form for sentence in encoded.example.sentences for form in sentence.forms]
     words = [*special_names(model.tokenizer).values(), *forms]
-    there = [index for index in range(len(words)) if index >= len(special) or members[:, index].any()]
-    members = members[:, there]
+    there = [index for index in range(len(words)) if index >= SPECIAL or tokens[:, index].any()]
+    tokens = tokens[:, there]
     with np.errstate(invalid="ignore"):
-        sources = (members / members.sum(0)).T
-    maps = [sources @ part[0] @ members for part in maps_of_inputs(model, [encoded])]
+        sources = (tokens / tokens.sum(0)).T
+    maps = [sources @ part[0] @ tokens for part in maps_of_inputs(model, [encoded])]
     return _labelled(maps, [words[index] for index in there])
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
-from headscope.corpora.suites.item import evenly
+from headscope.corpora.suites.item import at_equal_distances
 from headscope.corpora.tasks import Task, aligned
 from headscope.corpora.tasks.labels import named_order, names_of
 from headscope.errors import HeadscopeError
@@ -44,7 +44,7 @@ def in_model_order(task: Task, model: Model, settings: Settings = DEFAULTS) -> T
         return task
     named = f"model '{model.name}' calls its outputs {', '.join(outputs)}"
     read = f"{named}, which do not name the classes of '{task.name}'; they are read as {', '.join(task.labels)}"
-    corpus = part(task.dev, np.array(evenly(range(task.dev.n_examples), MOST_EXAMPLES)))
+    corpus = part(task.dev, np.array(at_equal_distances(range(task.dev.n_examples), MOST_EXAMPLES)))
     if corpus.n_examples < LEAST_EXAMPLES:
         settings.on_notice(f"{read}, which {corpus.n_examples} examples are too few to test")
         return task

@@ -130,7 +130,7 @@ def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
     facts: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for item in items:
         facts[item.phenomenon, item.condition][item.fact or item.id] = None
-    kept = {condition: set(evenly(list(names), per_condition)) for condition, names in facts.items()}
+    kept = {condition: set(at_equal_distances(list(names), per_condition)) for condition, names in facts.items()}
     return [item for item in items if (item.fact or item.id) in kept[item.phenomenon, item.condition]]
 
 
@@ -153,10 +153,10 @@ def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
     return [item for item in items if (item.fact or item.id) in chosen][:most]
 
 
-def evenly(names: Sequence[Name], most: int) -> Sequence[Name]:
+def at_equal_distances(names: Sequence[Name], most: int) -> Sequence[Name]:
     """At most so many names at equal distances, the first among them.
 
-    >>> evenly("abcdefg", 3), evenly("ab", 3)
+    >>> at_equal_distances("abcdefg", 3), at_equal_distances("ab", 3)
     (['a', 'c', 'e'], 'ab')
     """
     return names if len(names) <= most else [names[index * len(names) // most] for index in range(most)]

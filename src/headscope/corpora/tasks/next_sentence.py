@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 
 from headscope.corpora import Corpus
-from headscope.corpora.suites.item import evenly
+from headscope.corpora.suites.item import at_equal_distances
 from headscope.corpora.tasks.task import Task
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
@@ -28,7 +28,7 @@ def next_sentence(corpus: Corpus, most: int | None = None) -> Task:
             if sentence.text.strip() and not sentence.text.lstrip().startswith("="):
                 documents[sentence.document].append(sentence)
     pairs = [(name, number) for name, texts in documents.items() for number in range(len(texts) - 1)]
-    chosen = range(len(pairs)) if most is None else evenly(range(len(pairs)), most)
+    chosen = range(len(pairs)) if most is None else at_equal_distances(range(len(pairs)), most)
     examples = [_example(documents, *pairs[index], number) for number, index in enumerate(chosen)]
     if len({example.label for example in examples}) < 2 or any(not example.second for example in examples):
         raise HeadscopeError(

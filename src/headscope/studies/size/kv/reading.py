@@ -1,14 +1,14 @@
 """Losses of the next word with KV heads that forget, and the attention of each KV head that lies far back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.observer import RowEntropy
 from headscope.models import Model
 from headscope.outputs.losses import log_probabilities, refuse_non_finite
 from headscope.outputs.words.few_tokens import by_head
@@ -50,35 +50,18 @@ class Reader:
     def far_attention(self, texts: Sequence[ScoredPieces], heads: KeyHeads) -> Float[np.ndarray, "layer key_head"]:
         """The attention of each KV head beyond what it would keep: the mean over its query heads and all tokens."""
         base = replace(self.model, network=self.model.network.base_model)
-        mass, tokens = _FarAttention(self.kept, np.zeros((len(heads.number), max(self.model.capture.heads)))), 0
-        with base.observed(mass):
+        sums, tokens = np.zeros((len(heads.number), max(self.model.capture.heads))), 0
+
+        def add(layer: int, attention: Tensor, examples: slice, queries: slice, entropy: Any, chosen: slice) -> None:
+            beyond = ~self.kept.seen(queries, attention.shape[-1], attention.device)
+            sums[layer, chosen] += (attention * beyond).sum((0, 2, 3)).double().cpu().numpy()
+
+        with base.observed(add):
             for group in causal_predictions(texts):
                 for part in group.batches(self.settings.batch_tokens):
                     base.network(**part.inputs(base.device, base.network.dtype))
                     tokens += part.ids.size
         far = np.full(heads.none.shape, np.nan)
         for layer, (number, queries) in enumerate(zip(heads.number, self.model.capture.heads, strict=True)):
-            far[layer, :number] = mass.sums[layer, :queries].reshape(number, -1).mean(1) / tokens
+            far[layer, :number] = sums[layer, :queries].reshape(number, -1).mean(1) / tokens
         return far
-
-
-@dataclass(frozen=True)
-class _FarAttention:
-    """An observer that adds up the attention of each head beyond the first tokens and the window."""
-
-    kept: KeptKeys
-    sums: Float[np.ndarray, "layer head"] = field(repr=False)
-
-    def __call__(
-        self,
-        layer: int,
-        attention: Float[Tensor, "example head query key"],
-        examples: slice,
-        queries: slice,
-        entropy: RowEntropy | None,
-        heads: slice,
-        /,
-    ) -> None:
-        """See `Observer`."""
-        far = ~self.kept.seen(queries, attention.shape[-1], attention.device)
-        self.sums[layer, heads] += (attention * far).sum((0, 2, 3)).double().cpu().numpy()
