@@ -6,7 +6,8 @@ Compares, in turns within one run, on the same sentences of a treebank:
     root and the best one: eight directed trees of each unit and sentence, and undirected ones;
 (c) loop: all maps kept, then attention between words head by head in numpy, then the maximum spanning arborescence of
     networkx for each head and sentence: of one direction, words alone, from the gold root: one tree of the eight.
-The words that get their head are counted by (b) and (c): equal counts are printed. Time is that of the processor (one
+The words that get their head are counted by (b) and (c); they may differ where words share a token, whose ties (b)
+breaks at random. Time is that of the processor (one
 thread), ratios are medians over rounds; memory is the peak of the process after (b), then after (c).
 
     python -m benchmarks.trees TREEBANK.conllu [--limit 200] [--rounds 3]
