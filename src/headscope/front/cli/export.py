@@ -39,7 +39,7 @@ def export(
     *,
     debug: bool,
 ) -> None:
-    """Write the tables of a saved result that its study printed, variables in full precision, or its model as ONNX."""
+    """Write the tables of saved results that studies printed, all values of variables, or a model as ONNX."""
     with user_errors(debug):
         if format == "onnx":
             from headscope.models.onnx import export_folder

@@ -71,8 +71,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     model = with_words_head(model)
     if not is_causal(model):
-        reason = no_words(model) or "it predicts masked words and keeps no keys of earlier ones"
-        raise HeadscopeError(f"model '{model.name}': {reason}; only a decoder has keys to forget")
+        reason = no_words(model).partition(";")[0] or "it predicts masked words and keeps no keys of earlier ones"
+        raise HeadscopeError(f"model '{model.name}': {reason}; only a decoder has keys to forget: name one")
     heads, kept, longest = key_heads(model), KeptKeys(sinks, window), min(length, model.max_tokens)
     read, skipped = long_texts(model, corpus, longest, max(sinks, 1) + window + 2 * NEEDLE, texts)
     asked = [read, *([planted(read, sinks, window, settings.seed)] if needles else [])]
