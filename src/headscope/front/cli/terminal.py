@@ -49,6 +49,14 @@ def print_end(result: xr.Dataset, directory: Path, page: Path, duration: str) ->
     _line(console, duration)
 
 
+def print_forms(result: xr.Dataset) -> None:
+    """The table of the saved forms of a smaller model: megabytes, milliseconds and scores."""
+    console = Console()
+    for table in study_page(result).tables():
+        if table.headline:
+            console.print(laid_out(table, console.width))
+
+
 def _line(console: Console, text: str) -> None:
     console.print(printable(text), soft_wrap=True, highlight=False, markup=False)
 

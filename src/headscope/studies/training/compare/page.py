@@ -15,7 +15,6 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.wording import (
     Estimate,
     Reading,
-    agree,
     examples,
     layers_named,
     n_examples,
@@ -122,11 +121,12 @@ def how_many(numbers: Numbers) -> Finding:
     claim = head_above(change(similarity), 1 - LIKE)
     count = int(changed_clearly(similarity).sum()) if claim.verdict == "holds" else 0
     others, limit = int((similarity < LIKE).sum()) - count, f"a cosine similarity below {LIKE}"
-    heads = [f"{several(count, 'head')} {agree(count, 'has', 'have')} {limit}, beyond chance"] if count else []
-    heads += [f"{several(others, 'other head' if count else 'head')} may have {limit}"] if others else []
+    may = f"{several(others, 'other head' if count else 'head')} may have {'one' if count else limit}."
+    text = f"They have {limit}, beyond chance." if count else f"No head has {limit}."
+    text = f"{text} {may}" if count and others else may if others else text
     return Finding.judged(
         claim,
-        f"{'; '.join(heads) or f'No head has {limit}'}.",
+        text,
         holds=f"{several(count, 'head')} of {int(similarity.count())} changed clearly",
         fails="No head changed clearly",
         undecided="No head clearly changed",
