@@ -41,8 +41,8 @@ def forms(result: xr.Dataset, saved: dict[str, Any]) -> Table:
 
 def _scores(result: xr.Dataset, form: str, metric: str) -> list[Cell]:
     """The main score of a form, and its perplexity where words are predicted; empty where it was not scored."""
-    known = f"{form}_score" in result
-    scores = [estimate(result, f"{form}_score", metric=metric).cell(".3f") if known else ("", "")]
+    is_scored = f"{form}_score" in result
+    scores = [estimate(result, f"{form}_score", metric=metric).cell(".3f") if is_scored else ("", "")]
     if "words_change" not in result:
         return scores
     name = f"{form}_words"
