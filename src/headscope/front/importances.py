@@ -29,9 +29,9 @@ def importances(
     * `tokenizer`: of a Hugging Face model that is given as an object.
 
     Yields: for each text an array [layer, token], or [attribution, layer, token] of all methods, in float64 and in the
-    unit of the method; it is not a number where a text is too long for `flow`. Layers count from 1; layer 1 is that of
-    the input. Its attributes say what is explained (`target`), what is predicted (`prediction`), and by how much sums of
-    integrated gradients miss the difference of the target (`completeness_error`, by layer).
+    unit of the method; it is not a number where a text is too long for `flow`. Layers count from 1, that of the input.
+    Attributes say what is explained (`target`), what is predicted (`prediction`), and by how much sums of integrated
+    gradients miss the difference of the target (`completeness_error`, by layer).
 
     Raises `HeadscopeError` for an unknown method, a text that is longer than the model reads or without the mask that a
     model of masked words needs, and a model whose layers cannot be run one by one.
@@ -44,16 +44,16 @@ def importances(
     loaded = load_with_head(locate(str(model))) if is_name else as_model(model, tokenizer)
     for text in [texts] if isinstance(texts, str) else texts:
         read = text_tokens(loaded.tokenizer, loaded.max_tokens, *((text,) if isinstance(text, str) else text))
-        found = text_importance(loaded, read.encoded, METHODS if method is None else (method,))
-        array = _labelled(found, read, words)
+        importance = text_importance(loaded, read.encoded, METHODS if method is None else (method,))
+        array = _labelled(importance, read, words)
         yield array if method is None else array.sel(attribution=method)
 
 
-def _labelled(found: TextImportance, text: TextTokens, words: bool) -> xr.DataArray:
+def _labelled(importance: TextImportance, text: TextTokens, words: bool) -> xr.DataArray:
     units = [word.tokens for word in text.words] if words else [(token,) for token in range(len(text))]
     names = [word.text for word in text.words] if words else [*text.tokens]
-    values = np.stack([found.tokens[..., list(unit)].sum(-1) for unit in units], axis=-1)
+    values = np.stack([importance.tokens[..., list(unit)].sum(-1) for unit in units], axis=-1)
     coords = {"attribution": [*METHODS], "layer": np.arange(1, values.shape[1] + 1), "token": names}
-    labels = {"long_name": "importance", "target": found.target, "prediction": found.prediction}
-    labels |= {"completeness_error": found.errors.tolist()} if np.isfinite(found.errors).all() else {}
+    labels = {"long_name": "importance", "target": importance.target, "prediction": importance.prediction}
+    labels |= {"completeness_error": importance.errors.tolist()} if np.isfinite(importance.errors).all() else {}
     return xr.DataArray(values, coords, [*coords], "importance", labels)

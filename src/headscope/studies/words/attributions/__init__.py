@@ -129,8 +129,8 @@ STUDY = Study(
         Number(
             *("completeness_error", "error of the sum of integrated gradients", "share of their sizes", ("layer",)),
             *("Sundararajan et al. 2017, section 3",),
-            definition="sum of the integrated gradients of an input, from which the difference of the target between it "
-            "and its blank input is subtracted; by the sum of their sizes",
+            definition="sum of the integrated gradients of an input, minus the difference of the target between it and "
+            "its blank input, without sign; by the sum of their sizes",
         ),
         COVERAGE[1],  # token_share is a dimension here
     ),

@@ -18,8 +18,8 @@ from headscope.models import Model
 from headscope.studies.words.attributions.descent import wide
 from headscope.studies.words.attributions.maps import TINY
 
-# Points of a path at first; they are doubled until the sum is near the difference, or there are `MOST_POINTS`. Gauss-Legendre
-# points: their weighted sum is exact for polynomials of up to twice as many terms.
+# Gauss-Legendre points of a path, whose weighted sum is exact for polynomials of up to twice as many terms. They are
+# doubled until the sum is near the difference.
 FEWEST_POINTS, MOST_POINTS = 8, 256
 # Largest error of the sum that is near, as a share of the sizes of what is added.
 TOLERANCE = 0.01

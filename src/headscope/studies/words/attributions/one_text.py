@@ -60,8 +60,9 @@ def text_importance(model: Model, text: Encoded, methods: Collection[str] = METH
         for kind, names in wanted.items()
     }
     with explainer(model, target, blank_token(model, "mask")) as explain:
-        found = explain.explain(batch, position, chosen["scored"], chosen["flow"])
-    return TextImportance(found.tokens[0], target.name, _prediction(model, target, found.reference), found.errors[0])
+        importance = explain.explain(batch, position, chosen["scored"], chosen["flow"])
+    prediction = _prediction(model, target, importance.reference)
+    return TextImportance(importance.tokens[0], target.name, prediction, importance.errors[0])
 
 
 def _position(model: Model, target: Target, text: Encoded) -> int:

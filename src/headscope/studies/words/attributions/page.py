@@ -166,19 +166,15 @@ def limits(numbers: Numbers) -> Finding:
         "Limits",
         "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
         "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
-        f"flow are of fewer inputs.{_completeness(numbers)}",
+        "flow are of fewer inputs.",
     )
 
 
-def _completeness(numbers: Numbers) -> str:
+def completeness(numbers: Numbers) -> Finding:
     """How near integrated gradients come to adding up to the difference of the target."""
-    if "completeness_error" not in numbers.result:
-        return ""
-    error = float(numbers.result["completeness_error"].max())
-    return (
-        " Integrated gradients of a layer add up to the difference between the input and its blank one, with a mean "
-        f"error of at most {error:.1%} of their sizes."
-    )
+    error = float(numbers.array("completeness_error").max())
+    text = "Integrated gradients of a layer miss the difference between an input and its blank one by at most"
+    return Finding("Completeness", f"{text} {error:.1%} of their sizes (mean over inputs).")
 
 
 def methods_chart(numbers: Numbers) -> Iterator[Figure]:
@@ -276,7 +272,7 @@ PAGE = StudyParts(
         *(above_random, most_faithful, attention_beside, blank_out),
         *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
     ),
-    findings=(target, altered_page.heads_alone, altered_page.effective, limits),
+    findings=(target, altered_page.heads_alone, altered_page.effective, limits, completeness),
     charts=(
         *(methods_chart, inputs, *map(layer_chart, MATRICES), curves, altered_page.chart, altered_page.layer_chart),
         classes_chart,
