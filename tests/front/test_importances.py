@@ -51,7 +51,8 @@ def test_words_are_explained_at_the_mask_or_after_the_text() -> None:
     for model, text in ((masked, "the [MASK] saw the bird"), (causal, TEXT)):
         (array,) = headscope.importances(model, text, "gradient_input")
         inputs = model.tokenizer(text, return_tensors="pt")
-        position = int((inputs["input_ids"][0] == model.tokenizer.mask_token_id).nonzero()[0]) if model is masked else -1
+        is_mask = inputs["input_ids"][0] == model.tokenizer.mask_token_id
+        position = int(is_mask.nonzero()[0]) if model is masked else -1
         with torch.no_grad():
             network: Any = model.network
             best = int(network(input_ids=inputs["input_ids"]).logits[0, position].argmax())
