@@ -71,7 +71,7 @@ def read(
     if options.limit is not None and options.limit < 1:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
-    if options.kind not in (None, "text") and isinstance(source, list | tuple) and _are_texts(source):
+    if _are_written(source, options):
         return _written(source, options)
     if isinstance(source, str | Path):
         refuse_text("corpus", str(source))
@@ -108,8 +108,10 @@ def _kept(source: Any) -> Any:
     return list(source) if isinstance(source, Generator | map | filter) else source
 
 
-def _are_texts(source: Sequence[Any]) -> bool:
-    return all(isinstance(text, str) for text in source)
+def _are_written(source: Any, options: Options) -> bool:
+    """Whether a source is texts in memory that are written as in a file of a kind."""
+    texts = source if isinstance(source, list | tuple) else ()
+    return options.kind not in (None, "text") and bool(texts) and all(isinstance(text, str) for text in texts)
 
 
 def _written(texts: Sequence[str], options: Options) -> Corpus:

@@ -61,7 +61,7 @@ def study(name: str) -> Study:
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
         if "tuple[Model, ...]" in names and len(args) == 2 and all(map(_is_result, args)):
-            return changes(*(results.read(one) if isinstance(one, str | Path) else one for one in args))
+            return changes(*(results.read(result) if isinstance(result, str | Path) else result for result in args))
         args, labels = _models_together(args, names), kwargs.pop("labels", None) if labelled else None
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         for kind in ("Loading", "StepLoading"):

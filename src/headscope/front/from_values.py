@@ -111,7 +111,7 @@ def several_tasks(value: Any, others: Others) -> Any:
     """One or more tasks."""
     from headscope.corpora import tasks
 
-    several = isinstance(value, tuple | list) and all(isinstance(one, tasks.Task) for one in value)
+    several = isinstance(value, tuple | list) and all(isinstance(task, tasks.Task) for task in value)
     return value if several else (task(value, others),)
 
 
