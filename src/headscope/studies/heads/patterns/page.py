@@ -64,7 +64,7 @@ def clear(numbers: Numbers) -> Finding:
     sure = share.where(False if q is None else q < RATE)
     best = [(name, reading) for name in CLEAR for reading in strongest(sure.sel(pattern=name))[:1]]
     heads = [f"{reading.head} ({label('pattern', name)})" for name, reading in best if reading.value > HALF]
-    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head surely has one in half of its maps'}.")
+    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head clearly has one in half of its maps'}.")
 
 
 def mixed(numbers: Numbers) -> Finding:
