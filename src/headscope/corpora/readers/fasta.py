@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headscope.corpora.options import Offsets, Options
 from headscope.corpora.parsing.lines import Cursor, lines
+from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad, Skipped, long_text
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.limits import LONGEST_TEXT
@@ -70,7 +71,6 @@ def _record(name: str, header: tuple[str, ...], sequence: str, blank: str) -> It
     elif not letters:
         yield Skipped("headers without a sequence")
     else:
-        step, document = 1 + len(blank), (header[1].split() or [""])[0]
-        words = tuple((start, start + 1) for start in range(0, step * len(letters), step))
-        text = Sentence(blank.join(letters.upper()), words, document=document or f"{name}:{line}")
-        yield Example(f"{name}:{line}", (text,))
+        text, words = joined(letters.upper(), blank)
+        document = (header[1].split() or [f"{name}:{line}"])[0]
+        yield Example(f"{name}:{line}", (Sentence(text, words, document=document),))
