@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     attributions: Study
     cloze: Study
     clusters: Study
+    contacts: Study
     compare: Study
     coreference: Study
     film: Study
@@ -116,6 +117,7 @@ __all__ = [
     "cloze",
     "clusters",
     "compare",
+    "contacts",
     "coreference",
     "export_page",
     "film",
