@@ -39,11 +39,11 @@ def precision(
 
 def by_sequence(rows: PairRows, scores: Float[np.ndarray, "pair score"]) -> Float[np.ndarray, "sequence score top"]:
     """The precision in each sequence, in the order of their numbers."""
-    parts = list(of_sequences(rows))
+    parts = list(sequence_slices(rows))
     return np.stack([precision(scores[pairs], rows.contact[pairs], int(rows.length[pairs.start])) for pairs in parts])
 
 
-def of_sequences(rows: PairRows) -> Iterator[slice]:
+def sequence_slices(rows: PairRows) -> Iterator[slice]:
     """The pairs of each sequence."""
     starts = np.flatnonzero(np.diff(rows.input, prepend=-1))
     yield from map(slice, starts.tolist(), [*starts[1:].tolist(), len(rows)])

@@ -65,11 +65,11 @@ def run(
     >>> result["precision"].dims, result["top"].values.tolist()
     (('layer', 'head', 'top'), ['L/5', 'L/2', 'L'])
     """
-    known = read_contacts(contacts)
-    touching, left_out = _with_contacts(corpus, known, apart)
+    source = read_contacts(contacts)
+    touching, left_out = _with_contacts(corpus, source, apart)
     settings.on_total(2 * touching.n_examples)
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(left_out), aligned=True)
-    observer = PairObserver(known, apart)
+    observer = PairObserver(source, apart)
     result = Pass(model, touching, settings, words).gather(observer).read()
     rows = PairRows.in_order(result.value)
     variables = _variables(rows, model.capture.heads, settings)
@@ -81,12 +81,12 @@ def run(
     return results.check(xr.Dataset(variables.arrays, attrs=attributes | {"apart": str(apart)}))
 
 
-def _with_contacts(corpus: Corpus, known: Contacts, apart: int) -> tuple[Corpus, dict[str, int]]:
+def _with_contacts(corpus: Corpus, source: Contacts, apart: int) -> tuple[Corpus, dict[str, int]]:
     """The sequences that have a contact at the distance or beyond, and how many have none."""
-    far = [bool((np.diff(known.of(example), axis=1) >= apart).any()) for example in corpus]
+    far = [bool((np.diff(source.of(example), axis=1) >= apart).any()) for example in corpus]
     pairs = sum(max(0, example.n_words - apart) ** 2 // 2 for example, kept in zip(corpus, far, strict=True) if kept)
     if not any(far):
-        named = f"'{known.source}'" if known.source else "links or trees"
+        named = f"'{source.source}'" if source.source else "links or trees"
         raise HeadscopeError(
             f"corpus '{corpus.name}' has no contact {apart} or more apart in {named}; name pairs with --contacts, by "
             "the names of the sequences, or lower --apart"
