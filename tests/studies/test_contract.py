@@ -119,7 +119,7 @@ def written(
     assert [saved.errors for runs in found.values() for saved in runs if saved.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
-    (folder / "classes.tsv").write_text("A\tFR1\nC\tFR1\n\nD\tFR2\nA\t_\n")
+    (folder / "classes.tsv").write_text("A\tFR1\nC\tFR2\n\nD\tFR2\nA\tFR1\nC\t_\n")
     letters = headscope.profile(letter_model(), headscope.read(folder / "classes.tsv", kind="classes"))
     results.save(letters, folder / "letters")
     folders = {study: [saved.directory for saved in runs] for study, runs in found.items()}
