@@ -45,7 +45,7 @@ LIMITS = {
     "pages: guards": 21,
     "pages: json.loads": 0,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 60_826,
+    "tests: lines": 60_827,
     "tests: monkeypatch.setattr": 223,
     "docs: words": 60_031,
 }
