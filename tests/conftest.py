@@ -212,6 +212,14 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def no_power_cut() -> Iterator[None]:
+    """Files need not survive a power cut: to wait for the disk takes longer than most tiny files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def one_process() -> Iterator[None]:
     """Pages of several results are written in this process: to start others takes longer than tiny pages."""
     with pytest.MonkeyPatch.context() as patch:

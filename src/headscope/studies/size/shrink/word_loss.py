@@ -41,8 +41,8 @@ def word_loss(judge: Judge, smaller: Model, *, refuse: bool) -> dict[str, xr.Dat
     if refuse and is_causal(judge.model) and not after - before <= judge.tolerance:
         raise HeadscopeError(
             f"model '{judge.model.name}': the loss of a token rises from {before:.2f} to {after:.2f} nats (perplexity "
-            f"{low:.3g} to {high:.3g}), by more than {judge.tolerance:g}; ask for less (--speed, --size), use more --epochs, "
-            "allow more (--tolerance), or save it with --best-effort"
+            f"{low:.3g} to {high:.3g}), by more than {judge.tolerance:g}; ask for less (--speed, --size), use more "
+            "--epochs, allow more (--tolerance), or save it with --best-effort"
         )
     added = Variables({"words_metric": OF_TEXT}, STUDY.source, STUDY.labels)
     for name, model in (("whole", 0), ("shrunk", 1)):
