@@ -32,7 +32,7 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 88_490,
+    "src: lines": 88_416,
     "src: files": 681,
     "src: files under 30 lines": 56,
     "functions with more than 12 arguments": 10,
@@ -41,13 +41,14 @@ LIMITS = {
     "upward imports": 0,
     "stores of vague names": 280,
     "pages: files": 26,
-    "pages: lines": 5_696,
-    "pages: guards": 22,
+    "pages: lines": 5_669,
+    "pages: guards": 21,
     "pages: json.loads": 0,
+    "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 60_338,
+    "tests: lines": 60_327,
     "tests: monkeypatch.setattr": 223,
-    "docs: words": 60_000,
+    "docs: words": 59_998,
 }
 
 
