@@ -1,11 +1,17 @@
 """At which layer the model's prediction of a word is made: each layer read through the model's own head."""
 
-from headscope.study import Dimension, Number, Study
+from headscope.study import Dimension, Kind, Number, Study
 
 BY_SPACE = ("lens", "space")
 DIN = "Din et al. 2024, section 4"
 GAIN = "share of right predictions of the last layer minus that of the most frequent piece"
 DIVERGENCE = "Kullback-Leibler divergence of the last layer's distribution over pieces from that of the layer"
+HEADS, LAYERS = ("layer", "head"), ("layer",)
+ELHAGE = "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits"
+DIRECT = "to the logit of the right piece, less the mean logit"
+GAINED = "to the logit of the right piece, less the mean logit of the texts' pieces"
+PATCHED = "lead of the first text's answer that comes back in the second text with"
+WANG = "Wang et al. 2022; Heimersheim and Nanda 2024"
 STUDY = Study(
     question="At which layer is the prediction of a word made?",
     source="nostalgebraist 2020; Din et al. 2024, section 3",
@@ -16,8 +22,13 @@ STUDY = Study(
     required=("final_first",),
     dims={
         "lens": Dimension("how the states of a layer are read: plain, as they are; mapped to those of the last layer"),
+        "text_token": Dimension("token of two texts that are compared, with its number from 1"),
         "space": Dimension("hidden states by layer, 0 for the embeddings that enter the first", "whole"),
     },
+    attributes={"pair": "object"},
+    kinds=(
+        Kind(34, "writer", "#a6761d", "adds a tenth or more of what the right word's logit is above others", "writes"),
+    ),
     numbers=(
         Number("right", "predictions of the right piece", "share", BY_SPACE),
         Number("right_change", "share of right predictions minus that of the last layer", "share", BY_SPACE),
@@ -35,5 +46,38 @@ STUDY = Study(
             *("agreement", "items whose good answer has the higher probability", "share", (*BY_SPACE, "condition")),
             source="Goldberg 2019",
         ),
+        Number(
+            *("direct_head", f"direct contribution of a head {DIRECT}", "logits", HEADS, ELHAGE),
+            definition=f"what a head writes, through the final normalisation, {DIRECT} of the vocabulary; the division "
+            "of normalisations is held at what it is at the token",
+        ),
+        Number("direct_feed_forward", f"direct contribution of a feed-forward part {DIRECT}", "logits", LAYERS, ELHAGE),
+        Number("direct_embedding", f"direct contribution of the embeddings {DIRECT}", "logits", (), ELHAGE),
+        Number(
+            "direct_bias", f"direct contribution of the biases of attention and output {DIRECT}", "logits", (), ELHAGE
+        ),
+        Number(
+            *("direct_logit", "logit of the right piece less the mean logit", "logits", (), ELHAGE),
+            definition="logit of the right piece less the mean logit of the vocabulary, before a soft cap: the sum of "
+            "all direct contributions",
+        ),
+        Number(
+            *("direct_head_gain", f"direct contribution of a head {GAINED}", "logits", HEADS, ELHAGE),
+            definition=f"direct contribution of a head {GAINED}, each as often as it is right: what the head adds here "
+            "beyond how frequent pieces are",
+        ),
+        Number("direct_logit_gain", "logit of the right piece less the mean logit of the texts' pieces", "logits"),
+        Number(
+            *("restored_by_state", f"{PATCHED} the state of the first that enters a layer, at a token"),
+            *("share", ("layer", "text_token"), "Meng et al. 2022, section 2"),
+        ),
+        Number("restored_by_head", f"{PATCHED} the output of a head in the first", "share", HEADS, WANG),
+        Number(
+            *("restored_by_last", f"{PATCHED} the output of a head in the first at the token that predicts"),
+            *("share", HEADS, WANG),
+        ),
+        Number("text_lead", "logit of the first text's answer less that of the second's, after the first", "logits"),
+        Number("against_lead", "the same after the second text", "logits"),
+        Number("write_length", "length of what a head writes into the states (L2 norm)", "length", HEADS, ELHAGE),
     ),
 )
