@@ -76,8 +76,8 @@ STUDY = Study(
             *("restored_by_last", f"{PATCHED} the output of a head in the first at the token that predicts"),
             *("share", HEADS, WANG),
         ),
-        Number("text_lead", "logit of the first text's answer less that of the second's, after the first", "logits"),
-        Number("against_lead", "the same after the second text", "logits"),
+        Number("text_lead", "logit of the first text's answer less the other's, after the first text", "logits"),
+        Number("against_lead", "logit of the first text's answer less the other's, after the second text", "logits"),
         Number("write_length", "length of what a head writes into the states (L2 norm)", "length", HEADS, ELHAGE),
     ),
 )

@@ -161,6 +161,18 @@ def agreement(numbers: Numbers) -> Finding:
     )
 
 
+def patched(numbers: Numbers) -> Finding:
+    """Which heads bring the answer of one text back in the other: two texts, so that nothing is claimed."""
+    pair, heads = numbers.attribute("pair"), numbers.array("restored_by_head")
+    (text, against), (first, second) = pair["texts"], pair["answers"]
+    return Finding(
+        "One text put into another",
+        f"“{first}” leads “{second}” by {numbers('text_lead')} logits after “{text}”, by {numbers('against_lead')} "
+        f"after “{against}”. With the output of one head from the first text, this share of the difference comes back "
+        f"in the second: {listed(strongest(heads))}. These are two texts: others may need other heads.",
+    )
+
+
 def examples(numbers: Numbers) -> Finding | None:
     """Right predictions that are settled last, in words."""
     texts = [
@@ -229,7 +241,12 @@ AGREEMENT = (
     "Share of the items of {suite} whose good answer has the higher probability, by condition; lens {label}. Half is "
     "chance."
 )
-WRITTEN = "What heads write"
+WRITTEN, PATCHED = "What heads write", "One text put into another"
+STATES_PUT = (
+    "The share of the lead of the first answer that comes back in the second text with the state of the first that "
+    "enters a layer, at one token; the two texts stand below, with | where they differ."
+)
+HEADS_PUT = "The share that comes back with the output of one head at all tokens."
 GAIN = (
     "What a head of {model_name} adds to the logit of the right piece, less what it adds to the pieces of the texts, "
     "each as often as it is right."
@@ -250,7 +267,7 @@ COLUMNS = {
 }
 PAGE = StudyParts(
     highlights=(right, writers, settling, predictions, agreement),
-    findings=(examples, limits),
+    findings=(patched, examples, limits),
     charts=(
         by_layer("final_first", "final-first", FIRST),
         by_layer("right", "right", "How often it predicts the right piece from a layer. "),
@@ -264,6 +281,9 @@ PAGE = StudyParts(
             style={"dim": "space", "reference": HALF},
         ),
         late,
+        Chart("restored_by_state", "matrix", PATCHED, STATES_PUT, dims=("layer", "text_token")),
+        Chart("restored_by_head", "heatmap", PATCHED, HEADS_PUT),
+        Chart("restored_by_last", "heatmap", PATCHED, HEADS_PUT.replace("all tokens", "the token that predicts")),
         Chart("direct_head_gain", "heatmap", WRITTEN, GAIN),
         Chart("direct_head", "heatmap", WRITTEN, DIRECT),
         Chart("direct_feed_forward", "curve", WRITTEN, FEED_FORWARD, dims=("layer",), style={"dim": "layer"}),

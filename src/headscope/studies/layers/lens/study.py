@@ -33,7 +33,7 @@ from headscope.studies.layers.lens.texts import ReadTexts, late_examples, split_
 COUNTED = ("right", "direct_head_gain")  # with the number of predictions beside them
 
 
-def run(
+def run(  # noqa: PLR0913 (each is an option of the command)
     model: WordsModel,
     corpus: Corpus,
     settings: Settings = DEFAULTS,

@@ -68,8 +68,8 @@ def text_pair(model: Model, texts: tuple[str, str], answers: str | None = None) 
     lengths, tokens = [len(ids) for ids, _ in pairs], [token for _, token in pairs]
     if lengths[0] != lengths[1] or tokens[0] != tokens[1]:
         raise HeadscopeError(
-            f"--text has {lengths[0]} pieces and predicts at {tokens[0] + 1}, --against has {lengths[1]} and predicts at "
-            f"{tokens[1] + 1}; a state is put at its own place: use words with the same number of pieces"
+            f"--text has {lengths[0]} pieces and predicts at {tokens[0] + 1}, --against has {lengths[1]} and predicts "
+            f"at {tokens[1] + 1}; a state is put where it was: use words with the same number of pieces"
         )
     if lengths[0] > model.max_tokens:
         raise HeadscopeError(f"--text has {lengths[0]} pieces, the model reads {model.max_tokens}; shorten both texts")
@@ -94,9 +94,7 @@ def _pieces(model: Model, text: str) -> tuple[np.ndarray, int]:
     (scored,) = scored_pieces(model, [sentence(text.replace(GAP, str(model.tokenizer.mask_token)))])
     gaps = np.flatnonzero(scored.ids == model.tokenizer.mask_token_id)
     if len(gaps) != 1:
-        raise HeadscopeError(
-            f"text '{text[:40]}' has {len(gaps)} gaps; write {GAP} once, where a word is to be predicted"
-        )
+        raise HeadscopeError(f"text '{text[:40]}' has {len(gaps)} gaps; write {GAP} once, for the word to predict")
     return scored.ids, int(gaps[0])
 
 
