@@ -136,6 +136,17 @@ def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | 
     return None if score is None else score.copy(data=benjamini_hochberg(norm.sf(score.values)))
 
 
+def surely_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray:
+    """Where a mean is called larger than a limit, corrected as by `q_above`; nowhere without intervals.
+
+    >>> bounds = {"lower": ("head", [0.58, 0.4]), "upper": ("head", [0.62, 0.7])}
+    >>> surely_above(xr.DataArray([0.6, 0.55], bounds, ["head"]), 0.5).values.tolist()
+    [True, False]
+    """
+    q = q_above(array, limit)
+    return xr.zeros_like(array, bool) if q is None else q < RATE
+
+
 def q_changed(array: xr.DataArray) -> xr.DataArray | None:
     """The false discovery rate at which each difference is called different from 0, two-sided; None without intervals.
 

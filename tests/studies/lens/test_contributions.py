@@ -117,8 +117,8 @@ def test_models_without_a_sum_have_a_reason_and_no_numbers() -> None:
     model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
     result = study.run(model, headscope.read("sample"), QUICK, predictions=40, map_predictions=0)
     assert "direct_head" not in result and "write_length" not in result
-    why = "more than a normalisation stands between its last layer and its output embeddings"
-    assert result.attrs["contributions_left_out"] == why
+    why = "more than a normalisation stands"
+    assert result.attrs["contributions_left_out"].startswith(why)
     assert f"do not apply: {why}" in study_page(result).findings()[-1].text
 
 

@@ -65,13 +65,13 @@ def slow(pair: TextPair, layers: Any, outputs: list[Any]) -> dict[str, np.ndarra
 
         return (lead(second, module, hook) - lead(second)) / (lead(first) - lead(second))
 
-    every, last = slice(None), slice(pair.token, pair.token + 1)
+    last = slice(pair.token, pair.token + 1)
     width = entered(outputs[0]).shape[-1] // heads
     columns = [slice(head * width, (head + 1) * width) for head in range(heads)]
     tokens = [slice(token, token + 1) for token in range(first.shape[1])]
     return {
-        "restored_by_state": np.array([[put(layer, token, every) for token in tokens] for layer in layers]),
-        "restored_by_head": np.array([[put(output, every, part) for part in columns] for output in outputs]),
+        "restored_by_state": np.array([[put(layer, token, slice(None)) for token in tokens] for layer in layers]),
+        "restored_by_head": np.array([[put(output, slice(None), part) for part in columns] for output in outputs]),
         "restored_by_last": np.array([[put(output, last, part) for part in columns] for output in outputs]),
         "text_lead": np.array(lead(first)),
         "against_lead": np.array(lead(second)),

@@ -93,8 +93,8 @@ def positional(numbers: Numbers) -> Iterator[Finding]:
 
 def _surely_above(array: xr.DataArray, limit: float) -> list[str]:
     """The heads above a limit beyond chance, the strongest first."""
-    q = q_above(array, limit)
-    return [] if q is None else [reading.head for reading in strongest(array.where(q < RATE)) if reading.value > limit]
+    sure = array.where(surely_above(array, limit))
+    return [reading.head for reading in strongest(sure) if reading.value > limit]
 
 
 def average_breadth(numbers: Numbers) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ GAIN = "share of right predictions of the last layer minus that of the most freq
 DIVERGENCE = "Kullback-Leibler divergence of the last layer's distribution over pieces from that of the layer"
 HEADS, LAYERS = ("layer", "head"), ("layer",)
 ELHAGE = "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits"
-DIRECT = "to the logit of the right piece, less the mean logit"
-GAINED = "to the logit of the right piece, less the mean logit of the texts' pieces"
-PATCHED = "lead of the first text's answer that comes back in the second text with"
+DIRECT = "to the logit of the right piece"
+LEAD = "logit of the first text's answer less the other's,"
+BACK = "share of the difference of leads that comes back with"
 WANG = "Wang et al. 2022; Heimersheim and Nanda 2024"
 STUDY = Study(
     question="At which layer is the prediction of a word made?",
@@ -27,7 +27,9 @@ STUDY = Study(
     },
     attributes={"pair": "object"},
     kinds=(
-        Kind(34, "writer", "#a6761d", "adds a tenth or more of what the right word's logit is above others", "writes"),
+        Kind(
+            34, "writer", "#a6761d", "adds a twentieth or more of what the right word's logit is above others", "writes"
+        ),
     ),
     numbers=(
         Number("right", "predictions of the right piece", "share", BY_SPACE),
@@ -48,36 +50,54 @@ STUDY = Study(
         ),
         Number(
             *("direct_head", f"direct contribution of a head {DIRECT}", "logits", HEADS, ELHAGE),
-            definition=f"what a head writes, through the final normalisation, {DIRECT} of the vocabulary; the division "
-            "of normalisations is held at what it is at the token",
+            definition=f"what a head adds {DIRECT} less the vocabulary's mean logit, with divisions held",
         ),
-        Number("direct_feed_forward", f"direct contribution of a feed-forward part {DIRECT}", "logits", LAYERS, ELHAGE),
-        Number("direct_embedding", f"direct contribution of the embeddings {DIRECT}", "logits", (), ELHAGE),
         Number(
-            "direct_bias", f"direct contribution of the biases of attention and output {DIRECT}", "logits", (), ELHAGE
+            *("direct_feed_forward", f"direct contribution of a feed-forward part {DIRECT}", "logits", LAYERS, ELHAGE),
+            definition="the same of a feed-forward part",
+        ),
+        Number(
+            *("direct_embedding", f"direct contribution of the embeddings {DIRECT}", "logits", (), ELHAGE),
+            definition="of the embeddings",
+        ),
+        Number(
+            *("direct_bias", f"direct contribution of biases {DIRECT}", "logits", (), ELHAGE),
+            definition="of biases",
         ),
         Number(
             *("direct_logit", "logit of the right piece less the mean logit", "logits", (), ELHAGE),
-            definition="logit of the right piece less the mean logit of the vocabulary, before a soft cap: the sum of "
-            "all direct contributions",
+            definition="their sum: the logit before a soft cap, less that mean",
         ),
         Number(
-            *("direct_head_gain", f"direct contribution of a head {GAINED}", "logits", HEADS, ELHAGE),
-            definition=f"direct contribution of a head {GAINED}, each as often as it is right: what the head adds here "
-            "beyond how frequent pieces are",
+            *("direct_head_gain", "contribution of a head to the right piece, above the texts' pieces", "logits"),
+            *(HEADS, ELHAGE),
+            definition="`direct_head` less the mean over the texts' pieces, each as often as it is right",
         ),
-        Number("direct_logit_gain", "logit of the right piece less the mean logit of the texts' pieces", "logits"),
         Number(
-            *("restored_by_state", f"{PATCHED} the state of the first that enters a layer, at a token"),
-            *("share", ("layer", "text_token"), "Meng et al. 2022, section 2"),
+            *("direct_logit_gain", "logit of the right piece above the texts' pieces", "logits", (), ELHAGE),
+            definition="the same of all parts",
         ),
-        Number("restored_by_head", f"{PATCHED} the output of a head in the first", "share", HEADS, WANG),
+        Number("write_length", "length of what a head writes", "L2 norm", HEADS, ELHAGE),
+        Number("text_lead", f"{LEAD} after the first", "logits"),
+        Number("against_lead", f"{LEAD} after the second", "logits", definition="after the second"),
         Number(
-            *("restored_by_last", f"{PATCHED} the output of a head in the first at the token that predicts"),
-            *("share", HEADS, WANG),
+            *("restored_by_state", f"{BACK} the state of the first text that enters a layer, at a token", "share"),
+            *(("layer", "text_token"), "Meng et al. 2022, section 2"),
         ),
-        Number("text_lead", "logit of the first text's answer less the other's, after the first text", "logits"),
-        Number("against_lead", "logit of the first text's answer less the other's, after the second text", "logits"),
-        Number("write_length", "length of what a head writes into the states (L2 norm)", "length", HEADS, ELHAGE),
+        Number(
+            *(
+                "restored_by_head",
+                f"{BACK} the output of a head in the first text, at all tokens",
+                "share",
+                HEADS,
+                WANG,
+            ),
+            definition="with the output of a head, at all tokens",
+        ),
+        Number(
+            *("restored_by_last", f"{BACK} the output of a head in the first text, where it predicts", "share"),
+            *(HEADS, WANG),
+            definition="at the token that predicts",
+        ),
     ),
 )

@@ -12,10 +12,10 @@ from headscope.report.kinds import where_true
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.wording import agree, listed, several, strongest
-from headscope.statistics.significance import RATE, q_above
+from headscope.statistics.significance import surely_above
 
 HALF, LETTERS, CONTEXT = 0.5, 8, 26
-WRITES = 0.1  # of the gain of the right piece
+WRITES = 0.05  # of the gain of the right piece
 SPACES = "Space 0 are the embeddings. plain: states as they are; mapped: by an affine map to those of the last layer. "
 STATES = {"plain": "as they are", "mapped": "mapped to those of the last layer"}
 
@@ -80,11 +80,12 @@ def writers(numbers: Numbers) -> Finding | None:
     claim = head_above(gain, 0.0)
     if predicts(numbers).verdict != "holds":
         return None
-    sure, number = int(sure_writers(gain).sum()), int(gain.notnull().sum())
+    mask, number = surely_above(gain, 0.0), int(gain.notnull().sum())
+    sure = int(mask.sum())
     heads, layers = (float(numbers.array(name).sum()) for name in ("direct_head", "direct_feed_forward"))
     text = (
         "What a head adds to the logit of the right piece, less what it adds to the pieces of the texts: "
-        f"{listed(strongest(gain))}; all parts together {total}. Less the mean logit of the vocabulary, the logit is "
+        f"{listed(strongest(gain.where(mask) if sure else gain))}; all parts together {total}. Less the mean logit of the vocabulary, the logit is "
         f"{numbers('direct_logit')}: heads {heads:.2f}, feed-forward parts {layers:.2f}, embeddings "
         f"{numbers('direct_embedding').value:.2f}, biases {numbers('direct_bias').value:.2f}."
     )
@@ -98,18 +99,12 @@ def writers(numbers: Numbers) -> Finding | None:
     )
 
 
-def sure_writers(gain: xr.DataArray) -> xr.DataArray:
-    """The heads that surely add to the logit of the right piece, corrected for all heads."""
-    q = q_above(gain, 0.0)
-    return xr.zeros_like(gain, bool) if q is None else q < RATE
-
-
 def writer_kind(numbers: Numbers) -> list[HeadKind]:
-    """Heads that add a tenth or more of what the right piece is above others."""
+    """Heads that add a twentieth or more of what the right piece is above others."""
     gain, total = numbers.array("direct_head_gain"), numbers("direct_logit_gain").value
     if predicts(numbers).verdict != "holds" or total <= 0:
         return []
-    return where_true(sure_writers(gain) & (gain >= WRITES * total), "writer", "writes the word")
+    return where_true(surely_above(gain, 0.0) & (gain >= WRITES * total), "writer", "writes the word")
 
 
 def settling(numbers: Numbers) -> Finding:
@@ -168,8 +163,8 @@ def patched(numbers: Numbers) -> Finding:
     return Finding(
         "One text put into another",
         f"“{first}” leads “{second}” by {numbers('text_lead')} logits after “{text}”, by {numbers('against_lead')} "
-        f"after “{against}”. With the output of one head from the first text, this share of the difference comes back "
-        f"in the second: {listed(strongest(heads))}. These are two texts: others may need other heads.",
+        f"after “{against}”. With the output of one head from the first text, the share of the difference that comes back "
+        f"in the second is largest with {listed(strongest(heads)[:3])}. These are two texts: others may need other heads.",
     )
 
 

@@ -26,7 +26,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.significance import RATE, q_above, q_changed, surely
+from headscope.statistics.significance import q_changed, surely
 from headscope.studies.training.compare.card import CARD, LIKE, kinds
 
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
@@ -119,8 +119,7 @@ def head_apart(numbers: Numbers) -> Finding:
 def how_many(numbers: Numbers) -> Finding:
     """The heads whose similarity is surely below 0.9, corrected for all heads."""
     similarity = numbers.array("similarity")
-    q = q_above(change(similarity), 1 - LIKE)
-    below = 0 if q is None else int((q < RATE).sum())
+    below = int(surely_above(change(similarity), 1 - LIKE).sum())
     seen = int((similarity < LIKE).sum())
     return Finding.judged(
         head_above(change(similarity), 1 - LIKE),
