@@ -85,9 +85,9 @@ def writers(numbers: Numbers) -> Finding | None:
     heads, layers = (float(numbers.array(name).sum()) for name in ("direct_head", "direct_feed_forward"))
     text = (
         "What a head adds to the logit of the right piece, less what it adds to the pieces of the texts: "
-        f"{listed(strongest(gain.where(mask) if sure else gain))}; all parts together {total}. Less the mean logit of the vocabulary, the logit is "
-        f"{numbers('direct_logit')}: heads {heads:.2f}, feed-forward parts {layers:.2f}, embeddings "
-        f"{numbers('direct_embedding').value:.2f}, biases {numbers('direct_bias').value:.2f}."
+        f"{listed(strongest(gain.where(mask) if sure else gain))}; all parts together {total}. Less the mean logit of "
+        f"the vocabulary, the logit is {numbers('direct_logit')}: heads {heads:.2f}, feed-forward parts {layers:.2f}, "
+        f"embeddings {numbers('direct_embedding').value:.2f}, biases {numbers('direct_bias').value:.2f}."
     )
     return Finding.judged(
         claim,
@@ -163,8 +163,9 @@ def patched(numbers: Numbers) -> Finding:
     return Finding(
         "One text put into another",
         f"“{first}” leads “{second}” by {numbers('text_lead')} logits after “{text}”, by {numbers('against_lead')} "
-        f"after “{against}”. With the output of one head from the first text, the share of the difference that comes back "
-        f"in the second is largest with {listed(strongest(heads)[:3])}. These are two texts: others may need other heads.",
+        f"after “{against}”. With the output of one head from the first text, the share of the difference that comes "
+        f"back in the second is largest with {listed(strongest(heads)[:3])}. These are two texts: others may need "
+        "other heads.",
     )
 
 
