@@ -119,6 +119,7 @@ class Study:
       each with the kind of its values (U for text, i, f) and these dimensions.
     * `attributes`: its own attributes that are no text: number, object, list, or counts, an object of numbers.
     * `kinds`: of heads, that its numbers show and no other study has.
+    * `attention`: whether it reads attention: its page says what that does not show.
     * `survey`: its place in a survey; of a study that a survey does not run what it needs instead.
     * `example`: a command that runs it, where `headscope NAME minilm sample -o out` does not.
     * `options`: its defaults of options that studies share; `without`: shared options that have no effect on it.
@@ -138,6 +139,7 @@ class Study:
     coords: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     attributes: Mapping[str, Literal["number", "object", "list", "counts"]] = field(default_factory=dict)
     kinds: tuple[Kind, ...] = ()
+    attention: bool = False
     survey: InSurvey | str = ""
     example: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)

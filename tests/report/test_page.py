@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.report import rebuild, write
+from headscope.report.facts import described
 from support.profile_result import profile_result
 
 FIGURES = 13
@@ -64,6 +66,13 @@ def test_page_without_figure_files_still_has_its_charts(tmp_path: Path) -> None:
     assert page.read_text().count("data-chart=") == FIGURES
     with pytest.raises(HeadscopeError, match="figure format 'eps' is unknown; use svg, pdf, png"):
         write(profile_result(), tmp_path, formats=("eps",))
+
+
+@pytest.mark.parametrize(("study", "of_attention"), [("profile", True), ("shrink", False), ("cloze", False)])
+def test_a_page_says_what_was_read_and_speaks_of_attention_where_that_is_read(study: str, of_attention: bool) -> None:
+    page = described(profile_result().assign_attrs(study=study))
+    assert page["attention"] == of_attention == any(term == "uniform attention" for term, _ in page["glossary"])
+    assert page["lead"].startswith(catalog.study(study).question) and "tiny on sample, " in page["lead"]
 
 
 def test_nothing_is_loaded_from_elsewhere(written: Path) -> None:

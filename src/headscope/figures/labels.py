@@ -42,6 +42,7 @@ SEED_SOURCES = {
 }
 # How a tree is read off attention.
 TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
+METRICS = {"similarity_agreement": "similarity agreement (Spearman)"}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -115,6 +116,8 @@ def label(dim: str, value: object) -> str:
         return TREES.get(str(value), str(value))
     if dim == "seed_source":
         return SEED_SOURCES.get(str(value), str(value))
+    if str(value) in METRICS and dim == "metric":
+        return METRICS[str(value)]
     if dim == "estimator":
         return ESTIMATORS.get(str(value), str(value))
     if dim in ("task", "corpus"):

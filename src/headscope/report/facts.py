@@ -24,6 +24,7 @@ TERMS = {
     "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
     "uniform attention": "The same weight for all tokens.",
 }
+OF_ATTENTION = {"attention", "entropy", "uniform attention"}
 JOINED = {"seeds": "Do models of several seeds agree on which heads matter?"}
 SPECIAL = {"cls": "The token at the start of an input.", "sep": "The token at the end of each segment."}
 
@@ -36,6 +37,7 @@ def described(result: xr.Dataset) -> dict[str, Any]:
         "lead": lead(result),
         "facts": summary(result),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
+        "attention": reads_attention(result),
         "glossary": glossary(result),
         "provenance": provenance(result),
         "command_line": command_line(result),
@@ -53,11 +55,27 @@ def model_title(result: xr.Dataset) -> str:
 
 
 def lead(result: xr.Dataset) -> str:
-    """The question of the study, in a sentence: the first line of its docstring, or what was joined."""
-    study, corpus = str(result.attrs["study"]), result.attrs["corpus"]
+    """The question of the study, or of what was joined, and what was read: model, corpus and counts."""
+    study = str(result.attrs["study"])
     declared = study in catalog.names("studies")
-    question = catalog.summary("studies", study).rstrip(".") if declared else JOINED.get(study, study.capitalize())
-    return f"{question} Measured on {corpus}." if question.endswith("?") else f"{question}; measured on {corpus}."
+    question = catalog.study(study).question if declared else JOINED.get(study, f"{study.capitalize()}.")
+    return f"{question} {read(result)}.".strip()
+
+
+def read(result: xr.Dataset) -> str:
+    """What was read: model, corpus, examples and tokens.
+
+    >>> read(xr.Dataset(attrs={"model": "minilm", "corpus": "sample", "n_examples": 2, "n_tokens": 31}))
+    'minilm on sample, 2 examples, 31 tokens'
+    """
+    attrs = result.attrs
+    return f"{attrs['model']} on {attrs['corpus']}, {_counted(attrs, n_examples='example', n_tokens='token')}"
+
+
+def reads_attention(result: xr.Dataset) -> bool:
+    """Whether the numbers are of attention; of a study that is not declared whether they are of heads."""
+    study = str(result.attrs["study"])
+    return catalog.study(study).attention if study in catalog.names("studies") else "head" in result.dims
 
 
 def summary(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -125,10 +143,11 @@ def command_line(result: xr.Dataset) -> str:
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The terms of a report, its variables and its dimensions."""
     variables = [(named(result[name]), _definition(result[name])) for name in results.means(result)]
+    terms = [(term, text) for term, text in TERMS.items() if reads_attention(result) or term not in OF_ATTENTION]
     used = [(title(name), f"{dimension.what}.") for name, dimension in dimensions().items() if name in result.dims]
     special = [(label("token_class", name), text) for name, text in SPECIAL.items()]
     tokens = [(name, text) for name, text in special if name not in NO_TOKEN.values()]
-    return [*TERMS.items(), *tokens, *variables, *used]
+    return [*terms, *tokens, *variables, *used]
 
 
 def _definition(array: xr.DataArray) -> str:

@@ -12,7 +12,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import first_of, number, rate, several
+from headscope.report.wording import first_of, number, rate, sentence_case, several
 from headscope.statistics.significance import RATE
 
 FIRST, MOST_NAMES = 10, 12
@@ -63,7 +63,7 @@ def agreement(numbers: Numbers) -> Iterator[Finding]:
             f"{mean} The interval is over seeds.",
             holds=f"Seeds agree on {words}, by {number(value.value)}",
             fails=f"Seeds disagree on {words}",
-            undecided=f"{words[0].upper()}{words[1:]}: no agreement of seeds can be told from none",
+            undecided=f"{sentence_case(words)}: no agreement of seeds can be told from none",
             unit="heads",
         )
 

@@ -153,7 +153,7 @@ def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]
     """Claims that hold by their effects (`no_claim` if none does), those that fail, descriptions, and what is open."""
     ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -_effect(finding)))
     nothing = any(finding.claim for finding in findings) and ranked[0].verdict != "holds"
-    return ([no_claim] if nothing else []) + ranked
+    return [no_claim, *(finding for finding in ranked if finding.topic != no_claim.topic)] if nothing else ranked
 
 
 def _effect(finding: Finding) -> float:

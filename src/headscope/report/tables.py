@@ -37,6 +37,7 @@ class Table:
     Each row is where it lies and its cells, (value, interval); None where there is no value.
 
     * `source`: of a variable; `dim`: its dimension that stands in the columns.
+    * `headline`: whether the page shows it among the main findings.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Table:
     rows: Sequence[tuple[tuple[Any, ...], Sequence[Cell | None]]]
     source: str = ""
     dim: str = ""
+    headline: bool = False
 
     @property
     def size(self) -> int:

@@ -204,6 +204,15 @@ def several(count: int, thing: str) -> str:
     return f"No {thing}" if count == 0 else f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
+def sentence_case(words: str) -> str:
+    """Words with a capital at their start, and nowhere changed.
+
+    >>> sentence_case("agreement (Spearman)")
+    'Agreement (Spearman)'
+    """
+    return words[:1].upper() + words[1:]
+
+
 def agree(count: int, one: str, many: str) -> str:
     """The form of a verb that agrees with the noun of `several`.
 

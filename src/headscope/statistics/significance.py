@@ -12,6 +12,8 @@ from scipy.stats import binom, false_discovery_control, norm, skellam
 LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss", "perplexity", "bits_per_character"})
 # A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
 GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
+# A head whose attention has a lower cosine similarity to that of the first model has changed.
+LIKE = 0.9
 POWER, STEPS = 0.8, 30
 
 
@@ -145,6 +147,19 @@ def surely_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArr
     """
     q = q_above(array, limit)
     return xr.zeros_like(array, bool) if q is None else q < RATE
+
+
+def changed_clearly(similarity: xr.DataArray) -> xr.DataArray:
+    """The heads that changed clearly: their cosine similarity is below 0.9, beyond chance where there are intervals.
+
+    * `similarity`: of one model, with its intervals; all heads are corrected together (Benjamini and Hochberg 1995).
+
+    >>> bounds = {"lower": ("head", [0.5, 0.8]), "upper": ("head", [0.7, 0.95])}
+    >>> changed_clearly(xr.DataArray([0.6, 0.89], bounds, ["head"])).values.tolist()
+    [True, False]
+    """
+    score = _score(similarity, LIKE)
+    return similarity < LIKE if score is None else score.copy(data=benjamini_hochberg(norm.cdf(score.values)) < RATE)
 
 
 def q_changed(array: xr.DataArray) -> xr.DataArray | None:

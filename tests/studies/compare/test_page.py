@@ -43,6 +43,12 @@ def claims() -> dict[str, xr.Dataset]:
     }
 
 
+def test_one_number_of_changed_heads_is_said_by_the_finding_and_the_atlas() -> None:
+    result = compare_result("epoch 1")
+    (topic,) = [finding.topic for finding in study_page(result).highlights() if "changed clearly" in finding.topic]
+    assert topic == f"{len(study_page(result).kinds())} heads of 12 changed clearly" == "4 heads of 12 changed clearly"
+
+
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     result = compare_result()
     array = result["difference_attention_to"].sel(model="after", token_class="sep")

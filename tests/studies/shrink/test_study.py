@@ -1,6 +1,7 @@
 """A smaller model from texts and for a task: what is planted is found, and the folder answers as the result says."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made:
     assert float(result["path_score"].sel(metric="similarity_agreement")[0]) == pytest.approx(1)
     assert not list(folder.glob(".headscope.shrink"))
     card = (folder / "model" / "README.md").read_text()
-    assert "| similarity_agreement | 1.000 |" in card and "| parameters |" in card
+    assert "| similarity agreement (Spearman) | 1.000 |" in card and "| parameters |" in card
 
 
 def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) -> None:
@@ -77,7 +78,23 @@ def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) 
     assert page.figures()[0].name == "path_score"
     tables = {table.name: table for table in page.tables()}
     assert len(tables["steps"].rows) == result.sizes["step"]
+    forms, timed = tables["forms"], facts(result)["timed"]
+    assert forms.headline and [labels[0] for labels, _ in forms.rows] == ["whole", "float32"]
+    assert [cell[0] for cell in forms.rows[1][1] if cell][-1] == f"{timed[-1]['after']:.1f}"
     assert tables["changed"].columns[0].words == "Other text" and 0 < len(tables["changed"].rows) <= 10
+
+
+def test_what_to_do_next_is_a_size_that_was_measured(made: tuple[Path, xr.Dataset]) -> None:
+    _, result = made
+    sizes = result["megabytes"].values
+    lost = result.assign(shrunk_gain=result["shrunk_gain"] * 0 - 0.5, shrunk_gain_ci=result["shrunk_gain_ci"] * 0 - 0.5)
+    kept = lost["needed_share_ci"].copy(data=[sizes[1] / sizes[0]] * 2)
+    for share, topic in (
+        (kept, f"--size {math.ceil(100 * sizes[1] / facts(result)['megabytes'][0])}%"),
+        (kept * 0 + 1, "more"),
+    ):
+        (said,) = [one for one in study_page(lost.assign(needed_share_ci=share)).highlights() if "Next" in one.topic]
+        assert f"Next: {topic}" in said.topic and "more --epochs than 1" in said.text
 
 
 def test_training_lowers_the_change_of_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,7 @@ def verify(directory: ShrinkDirectory, *, remote_code: bool, json: Json = False,
     """Score the model of 'headscope shrink' again, and compare scores, size and speed. Exit status: 1 different."""
     with user_errors(debug):
         from headscope import results
-        from headscope.front.cli.terminal import in_lines
+        from headscope.front.cli.terminal import in_lines, print_forms
         from headscope.storage.files import files_within
         from headscope.studies.size.shrink.verification import recorded, verified
 
@@ -156,6 +156,7 @@ def verify(directory: ShrinkDirectory, *, remote_code: bool, json: Json = False,
         if json:
             print_json(verification)
         else:
+            print_forms(saved)
             typer.echo(in_lines(verification))
     if not verification["same"]:
         raise typer.Exit(DIFFERENT)

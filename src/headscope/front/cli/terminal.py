@@ -13,11 +13,10 @@ from rich.table import Table
 from headscope import catalog
 from headscope.figures.labels import special_tokens
 from headscope.front.cli.printing import cell, escaped, printable, table_of
-from headscope.report.facts import model_notes
+from headscope.report.facts import model_notes, read
 from headscope.report.printed import BY_LAYER, printed
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
-from headscope.report.wording import several
 
 WORDS = 32  # characters of the words of a row
 
@@ -25,9 +24,7 @@ WORDS = 32  # characters of the words of a row
 def print_result(result: xr.Dataset) -> None:
     """The main table, and the inputs that were left out."""
     console, attrs = Console(), result.attrs
-    read = f"{several(attrs['n_examples'], 'example')}, {several(attrs['n_tokens'], 'token')}"
-    study = catalog.command_name(attrs["study"])
-    _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
+    _line(console, f"{catalog.command_name(attrs['study'])}: {read(result)}")
     for term, note in model_notes(attrs):
         _line(console, f"{term.lower()}: {note}")
     with special_tokens(attrs):
@@ -50,6 +47,14 @@ def print_end(result: xr.Dataset, directory: Path, page: Path, duration: str) ->
             _line(console, f"model: {folder}")
     _line(console, f"report: {page}")
     _line(console, duration)
+
+
+def print_forms(result: xr.Dataset) -> None:
+    """The table of the saved forms of a smaller model: megabytes, milliseconds and scores."""
+    console = Console()
+    for table in study_page(result).tables():
+        if table.headline:
+            console.print(laid_out(table, console.width))
 
 
 def _line(console: Console, text: str) -> None:

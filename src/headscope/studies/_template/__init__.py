@@ -11,6 +11,7 @@ from headscope.study import Cost, InSurvey, Study
 STUDY = Study(
     question="Which heads look at the token itself?",
     source="Clark et al. 2019, section 3.1",
+    attention=True,
     survey=InSurvey("text", Cost(1, 0.03)),
     required=("template",),
     measures=("_template", "entropy"),

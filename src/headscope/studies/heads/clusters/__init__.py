@@ -16,6 +16,7 @@ DEFINITION = (
 STUDY = Study(
     question="Which heads are alike?",
     source="Clark et al. 2019, section 6",
+    attention=True,
     # It has the batches of other studies there, so that it can share their pass.
     survey=InSurvey("text", Cost(1, 0.15, 0.1), options=("--batch-tokens", "2048")),
     # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.

@@ -98,6 +98,7 @@ STEREOTYPES = (
 STUDY = Study(
     question="Which heads point at the antecedent of a pronoun or a name?",
     source="Clark et al. 2019, section 4.3",
+    attention=True,
     survey=InSurvey("mentions", Cost(1, 0.05, 0.1)),
     kinds=(
         Kind(

@@ -43,6 +43,7 @@ def along_links(prefix: str, where: str, attention: str, control: str) -> tuple[
 STUDY = Study(
     question="Which heads repeat, copy, look at the first token, or look far back?",
     source="induction heads (Olsson et al. 2022), on random tokens",
+    attention=True,
     survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22)),
     kinds=(
         Kind(30, "induction", "#332288", "looks behind an earlier copy of the token, 0.1 more than without the copy"),

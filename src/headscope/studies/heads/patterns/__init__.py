@@ -12,6 +12,7 @@ SAME = "share of heads that have the same most frequent pattern in all corpora"
 STUDY = Study(
     question="Which of five pictures do attention maps show?",
     source="Kovaleva et al. 2019, section 4.1",
+    attention=True,
     survey=InSurvey("text", Cost(1, 0.9, fixed=2), several=True),
     options={"limit": 1000},  # as in the paper
     quick=("--shown", "1"),

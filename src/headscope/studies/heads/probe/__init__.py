@@ -11,6 +11,7 @@ UAS = "words, without punctuation, that get their syntactic head"
 STUDY = Study(
     question="How much syntax do all heads know together?",
     source="Clark et al. 2019, section 5",
+    attention=True,
     survey=InSurvey("treebank", Cost(4, 0.05, after=8, cells=4, most=1600)),
     quick=("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     required=("uas_argmax",),

@@ -13,6 +13,7 @@ STUDY = Study(
     question="Where does attention go, and how widely does it spread?",
     page="how-to/profile.md",
     source="Clark et al. 2019, section 3; Kovaleva et al. 2019, sections 4.4 and 4.5",
+    attention=True,
     survey=InSurvey("text", Cost(1, 0.03)),
     kinds=(
         Kind(

@@ -25,6 +25,7 @@ BY_SEED = "mean over the heads of a model with random weights of the gain of all
 STUDY = Study(
     question="Which heads link two words?",
     source="Kovaleva et al. 2019, section 4.2",
+    attention=True,
     survey=InSurvey("links", Cost(4, 0.08, 0.1)),
     kinds=(Kind(40, "link", "#117733", "attends to linked words more than to others"),),
     required=("link_attention",),

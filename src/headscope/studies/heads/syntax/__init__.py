@@ -18,6 +18,7 @@ SPLIT_SOURCE = "Clark et al. 2019, section 4.1"
 STUDY = Study(
     question="Which heads point at the syntactic head of a word?",
     source="Clark et al. 2019, section 4.2",
+    attention=True,
     survey=InSurvey("treebank", Cost(1, 0.05, 0.1)),
     kinds=(
         Kind(10, "relation", "#cc79a7", "finds a syntactic relation better than a fixed word, by 10 points or more"),

@@ -37,6 +37,7 @@ def by_unit(
 STUDY = Study(
     question="Are there whole trees in the attention of a head?",
     source="Raganato and Tiedemann 2018, section 4.3; Htut et al. 2019, section 4.2",
+    attention=True,
     survey=InSurvey("treebank", Cost(4, 0.55)),
     required=("layer_uas",),
     dims={

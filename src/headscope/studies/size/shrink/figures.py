@@ -12,7 +12,7 @@ from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import Estimate, estimate, number
+from headscope.report.wording import Estimate, estimate, number, sentence_case
 
 PATH, REMOVED, GATES = "Score against speed and size", "What was removed", "Trained gates"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
@@ -120,7 +120,7 @@ def choices(numbers: Numbers) -> Figure | None:
 def steps(numbers: Numbers) -> Table:
     """A row for each step: the part, what it cost, and the score, the speed and the size after it."""
     metric, speeds, result = numbers.main_metric, facts(numbers)["speeds"], numbers.result
-    titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Speed", "MB"]
+    titles = ["Part", sentence_case(label("metric", metric)), "95% interval", "Cost", "Speed", "MB"]
     caption = (
         "Steps of the search. Cost: what the step adds to the change of the outputs. Speed: times the whole model, as "
         "expected; before the training of the saved model."

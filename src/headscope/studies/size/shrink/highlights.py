@@ -1,5 +1,6 @@
 """What the page says first: what the saved model loses, how fast and how large it is, and what is gone."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,10 +8,10 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report import shared_findings
-from headscope.report.claims import no_worse
+from headscope.report.claims import Claim, no_worse
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layers_named, measured, number, several
+from headscope.report.wording import examples, layers_named, measured, number, sentence_case
 from headscope.studies.size.shrink.figures import REMOVED, facts, times_as_fast
 
 AGREES = " Labels are the whole model's own answers, right or wrong."
@@ -40,23 +41,25 @@ def lost(numbers: Numbers) -> Finding:
         return Finding("Nothing was removed", text)
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
-    gain, tolerance = numbers("shrunk_gain"), facts(numbers)["tolerance"]
-    name, limit = label("metric", numbers.main_metric), number(tolerance)
+    metric, limit = numbers.main_metric, number(facts(numbers)["tolerance"])
+    name, score = label("metric", metric), numbers("shrunk_score", metric=metric)
     agrees = AGREES if "pseudo_labels" in facts(numbers) else ""
-    if "chance" in numbers.result:
-        holds = f"The smaller model loses less than {limit} of {name}"
-        fails = f"The smaller model loses {limit} of {name} or more"
-    else:
-        holds = f"Similarities agree by more than {number(1 - tolerance)}"
-        fails = f"Similarities agree by {number(1 - tolerance)} or less"
-    return Finding.judged(
-        no_worse(gain, tolerance, numbers.n("shrunk_gain")),
-        f"On held-out examples {name} changes by {gain}.{agrees}{examples(numbers.array('shrunk_gain'))}",
-        holds=holds,
-        fails=fails,
-        undecided=f"It is not sure that {holds[0].lower()}{holds[1:]}",
-        unit="examples",
+    text = (
+        f"{sentence_case(name)} on held-out texts: {score}, a change of {numbers('shrunk_gain')} from the whole model."
     )
+    return Finding.judged(
+        _claim(numbers),
+        f"{text}{agrees}{examples(numbers.array('shrunk_gain'))}",
+        holds=f"The smaller model loses less than {limit} of {name}",
+        fails=f"The smaller model loses {limit} of {name} or more",
+        undecided=f"The smaller model may lose {limit} of {name} or more",
+        unit="test examples",
+    )
+
+
+def _claim(numbers: Numbers) -> Claim:
+    """That the saved model loses less than the tolerance."""
+    return no_worse(numbers("shrunk_gain"), facts(numbers)["tolerance"], numbers.n("shrunk_gain"))
 
 
 def words(numbers: Numbers) -> Finding:
@@ -72,35 +75,41 @@ def words(numbers: Numbers) -> Finding:
 
 
 def no_claim(result: xr.Dataset) -> Finding:
-    """What is said first where the test of the tolerance does not hold."""
-    tolerance = number(facts(Numbers(result))["tolerance"])
-    return Finding("Nothing is promised", f"Held-out examples do not show that less than {tolerance} is lost.")
+    """What is lost is said first, whether the test of the tolerance holds or not."""
+    return lost(Numbers(result))
 
 
-def speed(numbers: Numbers) -> Finding:
-    """How many times as fast the saved model is, by shape and by rounds."""
-    saved = facts(numbers)
-    shapes = [
-        f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens: {number(shape['before'], '.1f')} ms and "
-        f"{number(shape['after'], '.1f')} ms"
-        for shape in saved["timed"]
-    ]
-    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
-    rounds = " to ".join(number(times, ".2f") for times in saved["times_as_fast"][1:])
-    text += f" By rounds it is {rounds} times as fast."
+def smaller(numbers: Numbers) -> Finding:
+    """How many times as fast the saved model is, by rounds, and its parameters; the table of forms has the rest."""
+    saved, (before, after) = facts(numbers), facts(numbers)["parameters"]
+    least, most = (number(times, ".2f") for times in saved["times_as_fast"][1:])
+    text = f"By rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
     text += f" {saved['busy']}" if saved["busy"] else ""
     text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
-    return Finding(f"The model is {number(times_as_fast(numbers), '.2f')} times as fast", text)
+    fast, share = number(times_as_fast(numbers), ".2f"), after / before
+    return Finding(f"The model is {fast} times as fast and has {share:.0%} of the parameters", text)
 
 
-def size(numbers: Numbers) -> Finding:
-    """Parameters and megabytes, before and after."""
-    (before, after), megabytes = facts(numbers)["parameters"], facts(numbers)["megabytes"]
-    text = (
-        f"{before:,} parameters became {after:,}, and {number(megabytes[0], '.3g')} MB became "
-        f"{number(megabytes[1], '.3g')} MB."
-    )
-    return Finding(f"It has {after / before:.0%} of the parameters", text)
+def next_step(numbers: Numbers) -> Finding | None:
+    """What keeps the tolerance where the saved model is not shown to: a tested size, more texts, more epochs."""
+    saved, limit = facts(numbers), number(facts(numbers)["tolerance"])
+    if unlearned(numbers) or measured(numbers.result, "shrunk_gain") is None or _claim(numbers).verdict == "holds":
+        return None
+    text = f"More texts than {saved['examples']:,} and more --epochs than {saved['epochs']} usually lose less."
+    if not (larger := _sizes_within(numbers)):
+        return Finding("Next: more texts, more epochs", f"No smaller size keeps within {limit} before training. {text}")
+    size = f"--size {math.ceil(100 * larger[-1] / saved['megabytes'][0])}%"
+    # Without a target a BERT loses parts that it does not lose with one.
+    size += f" --parts {saved['parts']}" if "embeddings" in saved["parts"] else ""
+    kept = f"the model of {larger[-1]:.3g} MB keeps within {limit} before training"
+    return Finding(f"Next: {size}", f"On these held-out texts {kept}. {text}")
+
+
+def _sizes_within(numbers: Numbers) -> list[float]:
+    """Megabytes of the steps that lose less than the tolerance beyond chance and are larger than the saved model."""
+    sizes, saved = numbers.result["megabytes"].values, facts(numbers)["megabytes"][1]
+    least = max(float(numbers("needed_share").upper) * sizes[0], saved)
+    return [size for size in sizes[1:].tolist() if size >= least and size > 1.001 * saved]
 
 
 def removed(numbers: Numbers) -> Finding:

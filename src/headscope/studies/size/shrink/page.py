@@ -10,7 +10,7 @@ from headscope.report.claims import Claim, apart, no_worse, together
 from headscope.report.declared import Chart, NumberTable, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, number, rate, several
+from headscope.report.wording import examples, number, rate, sentence_case, several
 from headscope.studies.size.shrink.figures import (
     GATES,
     REMOVED,
@@ -23,7 +23,8 @@ from headscope.studies.size.shrink.figures import (
     path_figures,
     steps,
 )
-from headscope.studies.size.shrink.highlights import lost, no_claim, removed, size, speed, unlearned, words
+from headscope.studies.size.shrink.forms import forms
+from headscope.studies.size.shrink.highlights import lost, next_step, no_claim, removed, smaller, unlearned, words
 
 ADJECTIVES = {
     "rare words": "for rare words",
@@ -64,26 +65,19 @@ def eight_bit(numbers: Numbers) -> Iterator[Finding]:
     if unlearned(numbers):
         return
     limit, files, score = number(saved["tolerance"]), saved["eight_bit"], numbers("eight_bit_score", metric=metric)
-    text = f"{label('metric', metric).capitalize()} is then {score}, a gain of {gain} on the whole model."
+    text = f"{sentence_case(label('metric', metric))}: {score}, a change of {gain} from the whole model."
     yield Finding.judged(
         no_worse(gain, saved["tolerance"], numbers.n("eight_bit_gain")),
         text + examples(numbers.array("eight_bit_gain")),
         holds=f"In eight bits it loses less than {limit}",
         fails=f"In eight bits it loses {limit} or more",
-        undecided=f"It is not sure that in eight bits it loses less than {limit}",
-        unit="examples",
+        undecided=f"In eight bits it may lose {limit} or more",
+        unit="test examples",
     )
-    sizes, seconds = files["megabytes"], []
-    for shape, both in zip(saved["timed"], files["milliseconds"], strict=True):
-        torch, single, eight = (number(value, ".1f") for value in (shape["after"], *both))
-        words = f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens"
-        seconds.append(f"{words}: {torch}, {single} and {eight} ms")
     yield Finding(
         "The model in eight bits",
-        f"The ONNX file has {number(sizes[0], '.3g')} MB in float32 and {number(sizes[1], '.3g')} MB in eight bits. "
-        f"Medians of a forward pass in torch, and of both files in onnxruntime: {'; '.join(seconds)}. Options: "
-        f"{files['options']}; of all four they change the outputs least, by {number(files['change'], '.2g')}, on "
-        f"{several(files['inputs'], 'text')} that do not score.",
+        f"Options: {files['options']}; of all four they change the outputs least, by {number(files['change'], '.2g')}, "
+        f"on {several(files['inputs'], 'text')} that do not score.",
     )
 
 
@@ -170,7 +164,7 @@ def lossier_groups(numbers: Numbers) -> Iterator[Finding]:
                 f"They lose {group} of {units} in the saved model, all others {others} (q < 0.05, Benjamini-Hochberg "
                 f"over {len(names)} groups)."
             )
-            topic = f"{name[0].upper()}{name[1:]} lose more than others"
+            topic = f"{sentence_case(name)} lose more than others"
             yield Finding.judged(claim, text, holds=topic, fails=topic, undecided=topic, unit="")
 
 
@@ -242,7 +236,7 @@ KIND_COLUMNS = {
     "kept_kind_q_value": ("q", ".2g"),
 }
 PAGE = StudyParts(
-    highlights=(lost, words, speed, size, removed),
+    highlights=(lost, words, smaller, removed, next_step),
     findings=(
         *(own_texts, eight_bit, needed, gates, kept_kinds, portable, changed, lossier_groups, vocabulary, training),
     ),
@@ -255,6 +249,7 @@ PAGE = StudyParts(
         choices,
     ),
     tables=(
+        lambda numbers: forms(numbers.result, facts(numbers)),
         steps,
         NumberTable("scores", SCORES, {"metric": "Score"}, SCORE_COLUMNS),
         NumberTable("words", WORDS, {"words_metric": "Score"}, WORD_COLUMNS),

@@ -10,6 +10,7 @@ import torch
 import xarray as xr
 from jaxtyping import Float
 
+from headscope.figures.labels import label
 from headscope.models import Model
 from headscope.models.embedding_width import embedding_width
 from headscope.models.pruned_folder import saved
@@ -17,6 +18,7 @@ from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.results.tables import markdown_table, plain
 from headscope.storage.files import replace_folder
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
+from headscope.studies.size.shrink.forms import forms
 from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Shapes, by_round
 
@@ -68,6 +70,7 @@ def sizes_and_times(
             for (examples, tokens), (before, after) in zip(shapes, np.median(seconds, 0).tolist(), strict=True)
         ],
         "times_as_fast": times_as_fast(seconds),
+        "dtype": str(smaller.network.dtype).removeprefix("torch."),
         "busy": was_busy,
     }
 
@@ -99,15 +102,17 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
 
     * `facts`: see `study.run`, the attribute `shrinking`.
     """
-    lines = ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
+    table = forms(result, facts)
+    rows = [(*labels, *(cell[0] for cell in cells if cell)) for labels, cells in table.rows]
+    lines = ["## Forms", "", *markdown_table(["", *(column.words for column in table.columns)], rows), ""]
+    lines += ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
     lines += [ANSWERS, ""] if "pseudo_labels" in facts else []
     lines += [*markdown_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
     lines += ["## Size and speed", "", *markdown_table(["", "before", "after"], _sizes(facts))]
     if facts["busy"]:
         lines += ["", facts["busy"]]
     if (files := facts.get("eight_bit")) is not None:
-        lines += ["", "## Eight bits", "", f"`{files['file']}` has weights of eight bits ({files['options']}).", ""]
-        lines += markdown_table(["", "ONNX in float32", "ONNX in eight bits"], _eight_bit(result, facts))
+        lines += ["", "## Eight bits", "", f"`{files['file']}` has weights of eight bits ({files['options']})."]
     return "\n".join(lines)
 
 
@@ -120,7 +125,7 @@ def _scores(result: xr.Dataset) -> Iterable[tuple[str, ...]]:
             before, after, change = (float(result[name].sel({dim: metric})) for name in (*both, changes))
             bounds = result[f"{changes}_ci"].sel({dim: metric, "bound": ["lower", "upper"]})
             low, high = bounds.values.tolist()
-            yield plain(metric), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
+            yield plain(label(dim, metric)), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
@@ -136,22 +141,5 @@ def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
     }
     for name, title in words.items():
         yield title, *(format(number, ".1f" if name == "megabytes" else ",") for number in facts[name])
-    for timed in facts["timed"]:
-        yield _shape(timed), f"{timed['before']:.1f}", f"{timed['after']:.1f}"
     times, least, most = facts["times_as_fast"]
     yield "times as fast, by rounds", "", f"{times:.2f} [{least:.2f}, {most:.2f}]"
-
-
-def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
-    files, metrics = facts["eight_bit"], result["metric"].values.tolist()
-    for metric, *both in zip(
-        metrics, *(result[f"{name}_score"].values for name in ("shrunk", "eight_bit")), strict=True
-    ):
-        yield plain(metric), *(f"{score:.3f}" for score in both)
-    yield "megabytes", *(f"{size:.1f}" for size in files["megabytes"])
-    for timed, both in zip(facts["timed"], files["milliseconds"], strict=True):
-        yield _shape(timed), *(f"{time:.1f}" for time in both)
-
-
-def _shape(timed: dict[str, Any]) -> str:
-    return f"milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made)"

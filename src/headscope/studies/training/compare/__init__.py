@@ -27,12 +27,13 @@ STUDY = Study(
     question="What did fine-tuning change?",
     page="how-to/fine-tune.md",
     source="Kovaleva et al. 2019, section 4.3",
+    attention=True,
     survey="a second model: headscope compare MODEL OTHER --corpus CORPUS",
     example="headscope compare minilm out/tuned/model --corpus sample -o out/compared",
     kinds=(
         Kind(
             *(110, "changed", "#762a83"),
-            "attends clearly otherwise than in the first model: cosine similarity below 0.9",
+            "attends clearly otherwise than in the first model: cosine similarity below 0.9, beyond chance",
         ),
     ),
     required=("layer_similarity",),

@@ -10,10 +10,9 @@ from headscope.report.kinds import where_true
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number
+from headscope.statistics.significance import changed_clearly
 
 SHOWN = 4
-# Heads of a lower cosine similarity have clearly changed.
-LIKE = 0.9
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -57,8 +56,9 @@ def _sentence(row: Row) -> str:
 
 
 def kinds(numbers: Numbers) -> Iterator[HeadKind]:
-    """A cosine similarity below 0.9, in any of the later models."""
-    yield from where_true((numbers.result["similarity"] < LIKE).any("model"), "changed", "changed")
+    """The heads that changed clearly in any of the later models."""
+    by_model = numbers.array("similarity").groupby("model").map(lambda similarity: changed_clearly(similarity))
+    yield from where_true(by_model.any("model"), "changed", "changed")
 
 
 CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)

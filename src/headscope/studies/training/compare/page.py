@@ -15,7 +15,6 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.wording import (
     Estimate,
     Reading,
-    agree,
     examples,
     layers_named,
     n_examples,
@@ -26,8 +25,8 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.significance import q_changed, surely
-from headscope.studies.training.compare.card import CARD, LIKE, kinds
+from headscope.statistics.significance import LIKE, changed_clearly, q_changed, surely
+from headscope.studies.training.compare.card import CARD, kinds
 
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
 # More models than this have only the figures that show all of them together.
@@ -117,16 +116,20 @@ def head_apart(numbers: Numbers) -> Finding:
 
 
 def how_many(numbers: Numbers) -> Finding:
-    """The heads whose similarity is surely below 0.9, corrected for all heads."""
+    """The heads whose similarity is below 0.9 beyond chance, and how many more may be."""
     similarity = numbers.array("similarity")
-    below = int(surely_above(change(similarity), 1 - LIKE).sum())
-    seen = int((similarity < LIKE).sum())
+    claim = head_above(change(similarity), 1 - LIKE)
+    count = int(changed_clearly(similarity).sum()) if claim.verdict == "holds" else 0
+    others, limit = int((similarity < LIKE).sum()) - count, f"a cosine similarity below {LIKE}"
+    may = f"{several(others, 'other head' if count else 'head')} may have {'one' if count else limit}."
+    text = f"They have {limit}, beyond chance." if count else f"No head has {limit}."
+    text = f"{text} {may}" if count and others else may if others else text
     return Finding.judged(
-        head_above(change(similarity), 1 - LIKE),
-        f"{several(seen, 'head')} {agree(seen, 'has', 'have')} a cosine similarity below {LIKE}.",
-        holds=f"{several(below, 'head')} of {int(similarity.count())} changed clearly",
+        claim,
+        text,
+        holds=f"{several(count, 'head')} of {int(similarity.count())} changed clearly",
         fails="No head changed clearly",
-        undecided="No head surely changed clearly",
+        undecided="No head clearly changed",
         unit="examples",
     )
 

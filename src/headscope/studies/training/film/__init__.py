@@ -14,6 +14,7 @@ TRAINING = "batches of the training"
 STUDY = Study(
     question="When did each head change?",
     source="after Kovaleva et al. 2019, section 4.3",
+    attention=True,
     survey="the steps of a training: headscope film DIR --corpus CORPUS",
     example="headscope film out/tuned --corpus sample -o out/film",
     required=("step_entropy",),

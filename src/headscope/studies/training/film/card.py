@@ -9,9 +9,7 @@ from headscope.report.kinds import where_true
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number
-
-# Heads of a lower cosine similarity have clearly changed.
-LIKE = 0.9
+from headscope.statistics.significance import changed_clearly
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -47,6 +45,6 @@ def _of_other_studies(rows: list[Row]) -> Iterator[Finding]:
 
 
 def kinds(numbers: Numbers) -> Iterator[HeadKind]:
-    """A cosine similarity below 0.9 at the last step."""
+    """The heads that changed clearly at the last step."""
     similar = numbers.array("step_similarity").isel(step=-1, drop=True)
-    yield from where_true(similar < LIKE, "changed", "changed")
+    yield from where_true(changed_clearly(similar), "changed", "changed")

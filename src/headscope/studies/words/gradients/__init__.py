@@ -13,6 +13,7 @@ CORRELATION = "rank correlation over heads of attention to a class with its grad
 STUDY = Study(
     question="Does attention matter to the loss?",
     source="Clark et al. 2019, section 3.2 (Figure 3)",
+    attention=True,
     survey=InSurvey("text", Cost(3, 0.05)),
     options={"batch_tokens": 1024},  # the backward pass holds all maps of a batch
     required=("gradient",),
