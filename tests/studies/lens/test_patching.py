@@ -120,7 +120,8 @@ def test_pairs_that_do_not_fit_are_refused_with_a_remedy() -> None:
 
 
 def test_a_result_has_both_texts_and_their_pictures() -> None:
-    settings, few = Settings(resamples=20), {"predictions": 20, "map_predictions": 0}
+    settings = Settings(resamples=20)
+    few: dict[str, Any] = {"predictions": 20, "map_predictions": 0}
     result = study.run(planted(), headscope.read("sample"), settings, text="cat bank", against="cat book", **few)
     assert json.loads(result.attrs["pair"]) == {"texts": ["cat bank", "cat book"], "answers": ["book", "bird"]}
     page = study_page(result)

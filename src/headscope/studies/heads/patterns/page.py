@@ -12,7 +12,7 @@ from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, several, spread, strongest
-from headscope.statistics.significance import RATE, corrected, q_above
+from headscope.statistics.significance import RATE, corrected, q_above, surely_above
 from headscope.studies.heads.patterns.card import CARD, HALF, clear_map, kinds, over_corpora
 
 SHARES, HEADS, MAPS = "Share of each pattern", "Patterns of heads", "Clear examples"

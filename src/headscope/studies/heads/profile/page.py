@@ -28,7 +28,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely
+from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely, surely_above
 from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word

@@ -78,7 +78,8 @@ def _of_first(pair: TextPair, stack: Stack) -> tuple[list[States], list[States]]
     def keep(layer: int, values: Tensor) -> None:
         contexts[layer] = values[0]
 
-    network, inputs = pair.model.network, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    network: Any = pair.model.network
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     with torch.inference_mode(), fast(network), at_contexts(network, pair.model.projections, keep):
         calls, _ = Stack(network.base_model, stack.layers).calls(inputs)
     return [call.states[0] for call in calls], [contexts[layer] for layer in range(len(calls))]
