@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headscope.front.api import Study
     from headscope.front.attentions import attentions
     from headscope.front.claims import claims
+    from headscope.front.importances import importances
     from headscope.front.reproduce.runs import reproduce
     from headscope.front.survey.in_python import survey, survey_plan
     from headscope.front.views import export_page, show
@@ -76,6 +77,7 @@ _PUBLIC = {
     "claims": ("front.claims", "claims"),
     "cite": ("papers.citations", "cite"),
     "attentions": ("front.attentions", "attentions"),
+    "importances": ("front.importances", "importances"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
@@ -122,6 +124,7 @@ __all__ = [
     "finetune",
     "geometry",
     "gradients",
+    "importances",
     "induction",
     "join_corpora",
     "join_seeds",

@@ -27,6 +27,7 @@ class Naive:
         self.heads = network.config.num_attention_heads
         logarithms = answer.logits[0].log_softmax(-1)
         self.states, self.attentions = answer.hidden_states, answer.attentions
+        self.ids, self.predicted, self.pad = ids, int(logarithms.argmax()), network.config.pad_token_id
         wanted = (*self.attentions, *self.values, *self.states[:-1])
         found = torch.autograd.grad(logarithms[logarithms.argmax()], wanted)
         n = len(self.layers)
@@ -119,7 +120,26 @@ class Naive:
             ("gradient_input", self.states, self.state_gradients),
         ):
             found[name] = np.stack([(ones[k] * others[k])[0].sum(-1) for k in layers])
+        found["integrated_gradients"] = np.stack([self.integrated_gradients(layer) for layer in layers])
         return found
+
+    def integrated_gradients(self, layer: int, blank: int | None = None, points: int = 60) -> np.ndarray:
+        """Midpoint sums of gradients from the states of the input without its words to its own, point by point."""
+        ids = self.ids.clone()
+        ids[1:-1] = self.pad if blank is None else blank
+        with torch.no_grad():
+            first = self.network(ids[None], output_hidden_states=True).hidden_states[layer]
+        way, total = self.states[layer] - first, torch.zeros_like(first)
+        for point in range(points):
+            states = (first + (point + 0.5) / points * way).requires_grad_()
+            output = states
+            for block in self.layers[layer:]:
+                output = block(output)
+                output = output[0] if isinstance(output, tuple) else output
+            pooled = self.network.bert.pooler(output)
+            logarithm = self.network.classifier(pooled)[0].log_softmax(-1)[self.predicted]
+            total += torch.autograd.grad(logarithm, states)[0] / points
+        return (way * total)[0].sum(-1).numpy()
 
 
 def _product(maps: list[np.ndarray]) -> np.ndarray:

@@ -11,14 +11,18 @@ import torch
 from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel, PreTrainedModel
 
 from headscope import Model, wrap
+from headscope.capture.layer_stack import Stack
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.sentence_modules import SentenceModules
 from headscope.passes.batches import collator
+from headscope.studies.words.attributions import integrated_gradients
+from headscope.studies.words.attributions.blanking import blank_token
 from headscope.studies.words.attributions.descent import descend
 from headscope.studies.words.attributions.explaining_pass import explainer, importance_shares
+from headscope.studies.words.attributions.integrated_gradients import Path, start_token
 from headscope.studies.words.attributions.methods import METHODS, Importance
 from headscope.studies.words.attributions.targets import Target, target_of
 from support.reference_attributions import TARGET, Naive
@@ -39,7 +43,9 @@ def batch_of(model: Model, *lines: str) -> Batch:
 def explained(model: Model, batch: Batch) -> Importance:
     examples = torch.ones(len(batch.real), dtype=torch.bool)
     last = batch.real.sum(1) - 1
-    with explainer(model, target_of(model)) as explain:
+    with explainer(model, target_of(model)) as explain, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integrated_gradients, "TOLERANCE", 1e-5)
+        patch.setattr(integrated_gradients, "MOST_POINTS", 64)
         return explain.explain(batch, last, examples, examples)
 
 
@@ -76,7 +82,8 @@ def test_importance_equals_naive_loops(
     for tokens, references in zip(computed.tokens, expected, strict=True):
         own, reference = tokens[METHODS.index(method)], references[method]
         length = reference.shape[1]
-        np.testing.assert_allclose(own[:, :length], reference, atol=2e-5 * np.abs(reference).max(), rtol=1e-4)
+        close = 1e-3 if method == "integrated_gradients" else 2e-5  # sums along a path, of other points
+        np.testing.assert_allclose(own[:, :length], reference, atol=close * np.abs(reference).max(), rtol=1e-4)
         assert not own[:, length:].any()
 
 
@@ -102,7 +109,7 @@ def test_rollout_and_flow_share_what_they_read(computed: Importance) -> None:
     assert computed.tokens[:, METHODS.index("flow")].max() <= 1 + 1e-6
 
 
-def test_value_zeroing_and_flow_are_missing_where_they_are_not_taken(classifier: Model) -> None:
+def test_slow_methods_are_missing_where_they_are_not_taken(classifier: Model) -> None:
     batch, none = batch_of(classifier, *TEXTS), torch.tensor([False, True])
     with explainer(classifier, target_of(classifier)) as explain:
         tokens = explain.explain(batch, batch.real.sum(1) - 1, none, ~none).tokens
@@ -110,6 +117,7 @@ def test_value_zeroing_and_flow_are_missing_where_they_are_not_taken(classifier:
     assert {name: flags for name, flags in missing.items() if True in flags} == {
         "value_zeroing": [True, False],
         "value_zeroing_rollout": [True, False],
+        "integrated_gradients": [True, False],
         "flow": [False, True],
     }
     shares = importance_shares(batch, tokens)
@@ -213,3 +221,42 @@ def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
             del layer
     # When a layer runs, the maps of the one above are gone. At first all layers are passed for the target.
     assert len(maps) == 2 * 5 and len(alive) == 2 * 5 and not any(alive)
+
+
+def test_integrated_gradients_of_a_linear_target_have_a_closed_form() -> None:
+    network: Any = tiny_bert(0, BertForSequenceClassification, num_labels=1)
+    model = wrap(network, tiny_tokenizer())
+    inputs = {"input_ids": batch_of(model, TEXTS[0]).inputs["input_ids"]}
+    blanked, weights = torch.arange(inputs["input_ids"].shape[1]) > 1, torch.randn(network.config.hidden_size)
+    with explainer(model, target_of(model), blank=4) as explain, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stack, "run", lambda stack, layer, states, call: 2 * states)
+        patch.setattr(Stack, "finish", lambda stack, copies, states: states)
+        path = Path(explain.stack, inputs, blanked, 4, lambda output: (output @ weights).sum(-1), batch_tokens=16)
+        tokens, errors = path.gradients()
+    blank = {"input_ids": inputs["input_ids"].masked_fill(blanked, 4)}
+    with torch.no_grad():
+        states, other = (network(**rows, output_hidden_states=True).hidden_states for rows in (inputs, blank))
+    assert tokens.shape[0] == len(errors) == 3
+    # The layers after the first three double what enters them, and so does each of them.
+    np.testing.assert_allclose(tokens[0], 8 * ((states[0] - other[0])[0] @ weights), atol=1e-5)
+    assert not tokens[0, :2].any() and errors[0] < 1e-5
+
+
+@pytest.mark.parametrize("network", [tiny_gpt2(0, GPT2LMHeadModel), tiny_bert()], ids=["causal", "encoder"])
+def test_integrated_gradients_add_up_to_the_difference_from_the_blank_input(network: PreTrainedModel) -> None:
+    model = wrap(network, tiny_tokenizer())
+    batch, target, blank = batch_of(model, TEXTS[1]), target_of(model), blank_token(model, "mask")
+    last, both = batch.real.sum(1) - 1, torch.ones(1, dtype=torch.bool)
+    with explainer(model, target, blank) as explain:
+        found = explain.explain(batch, last, both, ~both)
+        start = start_token(model, blank)
+        blanked = target.blankable(batch, last)
+        inputs = batch.inputs | {"input_ids": batch.inputs["input_ids"].masked_fill(blanked, start)}
+        with torch.no_grad():
+            vectors = [target.vectors(model.network(**rows), batch.real, last) for rows in (batch.inputs, inputs)]
+    assert start == (blank if model.looks_ahead else model.tokenizer.pad_token_id)
+    full, nothing = (float(target.objective(row, found.reference)) for row in vectors)
+    tokens = found.tokens[0, METHODS.index("integrated_gradients")]
+    sizes = np.abs(tokens).sum(-1)
+    np.testing.assert_allclose(abs(tokens.sum(-1) - (full - nothing)) / sizes, found.errors[0], atol=1e-5)
+    assert found.errors.max() < integrated_gradients.TOLERANCE

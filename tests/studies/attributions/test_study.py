@@ -16,7 +16,7 @@ from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.study_page import study_page
 from headscope.studies.words.attributions import study
 from headscope.studies.words.attributions.explaining_pass import sample_of
-from headscope.studies.words.attributions.methods import METHODS
+from headscope.studies.words.attributions.methods import METHODS, SLOW
 from support.cat_reader import cat_reader
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_classifier, tiny_family
@@ -46,7 +46,7 @@ def test_samples_are_counted(model: headscope.Model) -> None:
     counts = result["comprehensiveness_n_examples"].isel(layer=0)
     assert [int(counts.sel(attribution=name)) for name in METHODS] == [1 if name == "flow" else 3 for name in METHODS]
     streamed = result["importance_share_n_examples"].isel(layer=0).sel(token_class="other")
-    expected = {"flow": 1, "value_zeroing": 3, "value_zeroing_rollout": 3}
+    expected = {"flow": 1} | dict.fromkeys(SLOW, 3)
     assert [int(streamed.sel(attribution=name)) for name in METHODS] == [expected.get(name, 5) for name in METHODS]
     assert sample_of(10, 4, 9, 0).flow == sample_of(10, 4, 9, 0).scored != sample_of(10, 4, 9, 1).scored
 

@@ -9,6 +9,7 @@ from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Settings
+from headscope.models.residual_writes import residual_writes
 from headscope.report.study_page import study_page
 from headscope.studies.layers.lens import study
 from headscope.studies.layers.lens.contributions import Contributions, contributions
@@ -25,7 +26,9 @@ def texts_of(model: headscope.Model) -> ReadTexts:
 
 
 def of_model(model: headscope.Model) -> Contributions:
-    numbers = contributions(model, texts_of(model), 200, QUICK)
+    writes = residual_writes(model)
+    assert not isinstance(writes, str), writes
+    numbers = contributions(model, writes, texts_of(model), 200, QUICK)
     assert not isinstance(numbers, str), numbers
     return numbers
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from headscope.capture.attention_switch import fast
 from headscope.models import Model
 from headscope.models.normalisations import linear_norm, modules_seen
-from headscope.models.residual_writes import LayerWrites, ResidualWrites, residual_writes
+from headscope.models.residual_writes import LayerWrites, ResidualWrites
 from headscope.outputs.words.inputs import PredictedPieces
 from headscope.passes.settings import Settings
 from headscope.studies.layers.lens.texts import ReadTexts
@@ -30,16 +30,15 @@ States = Float[Tensor, "prediction hidden"]
 CLOSE, ROUNDED = 1e-5, 20
 
 
-def contributions(model: Model, texts: ReadTexts, tokens: int, settings: Settings) -> Contributions | str:
+def contributions(
+    model: Model, writes: ResidualWrites, texts: ReadTexts, tokens: int, settings: Settings
+) -> Contributions | str:
     """Contributions to the logits of all right pieces of some texts, and lengths; see the numbers of these names.
 
     * `tokens`: most tokens of a batch.
 
-    Returns: a reason for a model whose logits are not a sum of what its parts write.
+    Returns: a reason where they do not add up to the logits.
     """
-    writes = residual_writes(model)
-    if isinstance(writes, str):
-        return writes
     outputs: Any = model.network.get_output_embeddings()
     targets, counts = np.unique(np.concatenate([text.ids[text.places] for text in texts.texts]), return_counts=True)
     shares = torch.from_numpy(counts / counts.sum()).to(outputs.weight)

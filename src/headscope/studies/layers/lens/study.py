@@ -15,6 +15,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.residual_writes import residual_writes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
@@ -89,14 +90,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         settings.on_notice(f"no mapped lens: {left_out}; name more text, or raise --map-predictions")
         fitted = fitted.first(0)
     tokens = min(settings.batch_tokens, reader.most_tokens)
+    writes = residual_writes(model)
     further = (len(items.texts) if items else 0) + (runs(pair) if pair else 0)
-    settings.on_total(fitted.pieces + 2 * reported.pieces + further)
+    times = 1 if isinstance(writes, str) else 2
+    settings.on_total(fitted.pieces + times * reported.pieces + further)
     maps = _maps(model, reader, fitted, tokens, settings) if fitted.texts else []
     read = layer_predictions(reader, reported.parts(model, tokens), maps, settings.on_progress)
     variables = to_variables(
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
     )
-    direct = contributions(model, reported, tokens, settings)
+    direct = writes if isinstance(writes, str) else contributions(model, writes, reported, tokens, settings)
     if not isinstance(direct, str):
         for name, cases in direct.items():
             _add(variables, name, mean_of_cases(cases, reported.units[read.text], settings.seed, settings.resamples))

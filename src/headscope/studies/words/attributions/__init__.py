@@ -1,11 +1,27 @@
-"""Importance of input tokens by eleven methods, from attention to gradients, all scored by one faithfulness test.
+"""Importance of input tokens by twelve methods, from attention to gradients, all scored by one faithfulness test.
 
-Kobayashi et al. 2020 and 2021; Abnar and Zuidema 2020; Mohebbi et al. 2023; DeYoung et al. 2020.
+Kobayashi et al. 2020 and 2021; Abnar and Zuidema 2020; Mohebbi et al. 2023; Sundararajan et al. 2017;
+DeYoung et al. 2020.
 """
 
 from headscope.common_numbers import COVERAGE
 from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
+# The methods, in words.
+METHODS = {
+    "attention": "attention",
+    "norm": "norm",
+    "norm_residual": "norm with residual",
+    "value_zeroing": "value zeroing",
+    "rollout": "rollout",
+    "norm_rollout": "norm rollout",
+    "value_zeroing_rollout": "value zeroing rollout",
+    "flow": "flow",
+    "gradient_attention": "gradient × attention",
+    "value_gradient": "value × gradient",
+    "gradient_input": "input × gradient",
+    "integrated_gradients": "integrated gradients",
+}
 SHARE, UNITS, SPEARMAN = "share of importance", "difference of the target", "Spearman correlation"
 BY_LAYER, OF_METHODS = ("attribution", "layer"), ("attribution",)
 BY_CLASS, BY_SHARE, SHARES = ("attribution", "layer", "token_class"), (*BY_LAYER, "token_share"), ("token_share",)
@@ -110,6 +126,12 @@ STUDY = Study(
             f"row, mean over queries; {WIDE}",
         ),
         Number("effective_correlation", f"{CORRELATION}, {WIDE}", "Pearson", HEADS, BRUNNER),
+        Number(
+            *("completeness_error", "error of the sum of integrated gradients", "share of their sizes", ("layer",)),
+            *("Sundararajan et al. 2017, section 3",),
+            definition="sum of the integrated gradients of an input, minus the difference of the target between it and "
+            "its blank input, without sign; by the sum of their sizes",
+        ),
         COVERAGE[1],  # token_share is a dimension here
     ),
 )

@@ -22,11 +22,9 @@ from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
 from headscope.capture.transformers_logging import quiet
-from headscope.encoding.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.words.few_tokens import chosen_states, last_pieces
-from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.words.attributions.targets import Target, Vectors
 
 Places = Int[Tensor, " variant"]
@@ -99,14 +97,6 @@ class Blanking:
     token: int | None
     batch_tokens: int
     shortcut: Shortcut = full_network
-
-    def candidates(self, batch: Batch, positions: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
-        """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
-        special = [TOKEN_CLASSES.index(name) for name in ("cls", "sep")]
-        free = batch.real & ~torch.isin(batch.token_class, torch.tensor(special, device=batch.real.device))
-        if self.target.kind == "word":
-            free[torch.arange(len(positions)), positions] = False
-        return free
 
     def scores(
         self,

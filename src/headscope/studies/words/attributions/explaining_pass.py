@@ -35,6 +35,7 @@ from headscope.studies.words.attributions.altered_inputs import (
 )
 from headscope.studies.words.attributions.blanking import Blanking, fastest
 from headscope.studies.words.attributions.faithfulness import Faithfulness, faithfulness
+from headscope.studies.words.attributions.integrated_gradients import start_token
 from headscope.studies.words.attributions.maps import residuals
 from headscope.studies.words.attributions.methods import FLOW_TOKENS, Explainer, Importance
 from headscope.studies.words.attributions.targets import Target
@@ -108,8 +109,10 @@ def sample_of(inputs: int, scored: int, flow: int, seed: int, altered: int = 0, 
 
 
 @contextmanager
-def explainer(model: Model, target: Target) -> Iterator[Explainer]:
+def explainer(model: Model, target: Target, blank: int | None = None, batch_tokens: int = 1024) -> Iterator[Explainer]:
     """The parts of a model that an explanation needs; the model attends switchably within this context.
+
+    * `blank`: the token in the place of blanked ones, if any.
 
     Raises `HeadscopeError` for a model whose layers are not called one after the other, or whose attention is not
     computed from queries, keys and values alone, and for one that is spread over devices.
@@ -120,7 +123,8 @@ def explainer(model: Model, target: Target) -> Iterator[Explainer]:
         raise HeadscopeError(f"model type '{kind}': its layers cannot be run one by one; use another model")
     with switchable(model.network), frozen(model.network):
         try:
-            yield Explainer(layers, model.projections, residuals(layers, model.projections), target)
+            parts = (layers, model.projections, residuals(layers, model.projections), target)
+            yield Explainer(*parts, start_token(model, blank), batch_tokens)
         except NotImplementedError as error:
             raise HeadscopeError(f"model type '{kind}': {error}; use another model") from error
 
@@ -139,7 +143,7 @@ class ExplainedAccumulator:
         inputs, positions = _questions(group, model, self.explain.target, seed)
         batch = self.collate(inputs)
         importance = self.explain.explain(batch, positions, *_chosen(batch, sample))
-        shares = {"importance_share": importance_shares(batch, importance.tokens)}
+        shares = {"importance_share": importance_shares(batch, importance.tokens)} | _errors(importance)
         scored = list(self._scored(batch, positions, importance))
         self.buffer.add(batch.unit, shares | importance.heads)
         self.explained.rows += scored
@@ -147,7 +151,7 @@ class ExplainedAccumulator:
         self.explained.shown += _shown(model, batch, importance, sample)
 
     def _scored(self, batch: Batch, positions: Tensor, importance: Importance) -> Iterator[Faithfulness]:
-        settings, candidates = self.run.settings, self.blanking.candidates(batch, positions)
+        settings, candidates = self.run.settings, self.explain.target.blankable(batch, positions)
         for example, index in enumerate(batch.index.tolist()):
             if index not in self.sample.scored:
                 continue
@@ -187,7 +191,7 @@ def explain_corpus(
     """
     search = Search(tolerance, max(run.settings.batch_tokens, 1), run.settings.seed)
     blanking = Blanking(run.model, target, blank, max(run.settings.batch_tokens, 1))
-    with explainer(run.model, target) as explain:
+    with explainer(run.model, target, blank, search.batch_tokens) as explain:
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
         start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
@@ -226,6 +230,12 @@ def importance_shares(batch: Batch, tokens: Float[np.ndarray, "example method la
     exists = batch.class_exists.cpu().numpy()
     # [example, 1, method, layer, token_class]
     return Values(torch.from_numpy(shares[:, None]), torch.from_numpy(valid[..., None] & exists))
+
+
+def _errors(importance: Importance) -> dict[str, Values]:
+    """The errors of integrated gradients, in the place of heads."""
+    errors = torch.from_numpy(importance.errors)
+    return {"completeness_error": Values(errors.nan_to_num()[:, None], errors.isfinite())}
 
 
 def _shown(model: Model, batch: Batch, importance: Importance, sample: Sample) -> Iterator[Shown]:

@@ -16,7 +16,9 @@ from headscope.capture.projections import Projections
 from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.words.attributions import METHODS as NAMES
 from headscope.studies.words.attributions.descent import LayerPass, descend, same_states, wide
+from headscope.studies.words.attributions.integrated_gradients import Path
 from headscope.studies.words.attributions.maps import (
     Residual,
     TokenMap,
@@ -35,14 +37,14 @@ from headscope.studies.words.attributions.maps import (
 from headscope.studies.words.attributions.targets import Target
 from headscope.studies.words.attributions.value_zeroing import ValueZeroing
 
-# Maps whose rows at the tokens that the head reads are the importance of a layer.
-OF_LAYER = ("attention", "norm", "norm_residual", "value_zeroing")
 # Maps that are multiplied from a layer down to the input.
 ROLLED = {"rollout": "attention", "norm_rollout": "norm_residual", "value_zeroing_rollout": "value_zeroing"}
-GRADIENTS = ("gradient_attention", "value_gradient", "gradient_input")
 # Variables of heads; see `effective_attention`.
 EFFECTIVE = ("effective_share", "effective_correlation")
-METHODS = (*OF_LAYER, *ROLLED, "flow", *GRADIENTS)
+METHODS = tuple(NAMES)
+FLOW, INTEGRATED = METHODS.index("flow"), METHODS.index("integrated_gradients")
+# Many passes a token: taken where they are asked for.
+SLOW = ("value_zeroing", "value_zeroing_rollout", "integrated_gradients")
 # Flow is taken for inputs of at most so many tokens.
 FLOW_TOKENS = 64
 
@@ -54,33 +56,42 @@ class Importance:
     * `tokens`: NaN where a method was not taken; padding has 0.
     * `reference`: the vector of the target of each whole input.
     * `heads`: attention and norms by class of token, and effective attention, for tallies.
+    * `errors`: of the sums of integrated gradients; NaN where they were not taken.
     """
 
     tokens: Float[np.ndarray, "example method layer token"]
     reference: Tensor
     heads: dict[str, Values]
+    errors: Float[np.ndarray, "example layer"]
 
 
 @dataclass(frozen=True)
 class Explainer:
-    """A network taken apart: its layers, their linear maps, and what follows attention in each."""
+    """A network taken apart: its layers, their linear maps, and what follows attention in each.
+
+    * `start`: the token in the place of blanked ones where the paths of integrated gradients start.
+    * `batch_tokens`: most tokens of the points of a path that run together.
+    """
 
     stack: Stack
     projections: Sequence[Projections]
     residuals: Sequence[Residual]
     target: Target
+    start: int
+    batch_tokens: int
 
     def explain(
         self,
         batch: Batch,
         positions: Int[Tensor, " example"],
-        zeroed: Bool[Tensor, " example"],
+        scored: Bool[Tensor, " example"],
         with_flow: Bool[Tensor, " example"],
     ) -> Importance:
         """The importance of all tokens, within `switchable` and `frozen`.
 
         * `positions`: of the token at which a word is predicted.
-        * `zeroed`, `with_flow`: the examples of which value zeroing and flow are taken, which are slow.
+        * `scored`: the examples of which value zeroing and integrated gradients are taken, which are slow.
+        * `with_flow`: those of which flow is taken.
 
         Raises `HeadscopeError` if a layer alone gives other states than the whole network.
         """
@@ -91,13 +102,37 @@ class Explainer:
         def objective(output: Any) -> Float[Tensor, " example"]:
             return self.target.objective(self.target.vectors(output, batch.real, positions), reference)
 
-        collected = _Collected(self, batch, zeroed, with_flow)
+        collected = _Collected(self, batch, scored, with_flow)
         for layer in descend(self.stack, self.projections, batch.inputs, calls, objective):
             if layer.number + 1 < len(calls):
                 self._refuse_other(layer, calls[layer.number + 1].states)
             with torch.no_grad():
                 collected.add(layer)
-        return Importance(collected.tokens(), reference, collected.heads())
+        tokens = collected.tokens()
+        errors = self._integrate(batch, positions, scored, reference, tokens)
+        return Importance(tokens, reference, collected.heads(), errors)
+
+    def _integrate(
+        self, batch: Batch, positions: Tensor, chosen: Tensor, reference: Tensor, tokens: np.ndarray
+    ) -> Float[np.ndarray, "example layer"]:
+        """Write the integrated gradients of some examples into `tokens`."""
+        errors, blankable = np.full((len(tokens), tokens.shape[2]), np.nan), self.target.blankable(batch, positions)
+        for example in chosen.nonzero()[:, 0].tolist():
+            length, position, expected = int(batch.real[example].sum()), positions[[example]], reference[[example]]
+
+            def objective(
+                output: Any, length: int = length, position: Tensor = position, expected: Tensor = expected
+            ) -> Float[Tensor, " copy"]:
+                copies = len(output[0])
+                real, expected = expected.new_ones(copies, length), expected.expand(copies, -1)
+                return self.target.objective(self.target.vectors(output, real, position.expand(copies)), expected)
+
+            inputs = {name: tensor[[example], :length] for name, tensor in batch.inputs.items()}
+            blanked = blankable[example, :length]
+            path = Path(self.stack, inputs, blanked, self.start, objective, self.batch_tokens)
+            tokens[example, INTEGRATED] = 0
+            tokens[example, INTEGRATED, :, :length], errors[example] = path.gradients()
+        return errors
 
     def _refuse_other(self, layer: LayerPass, expected: Tensor) -> None:
         if not same_states(layer.output, expected):
@@ -194,7 +229,8 @@ class _Collected:
         """The importance by all methods, layers from the first."""
         layers = {name: torch.stack(parts[::-1], dim=1) for name, parts in self.found.items()}
         layers |= {name: rows.flip(1) * self.batch.real[:, None] for name, rows in self.rolled.items()}
-        layers["flow"] = torch.full_like(layers["attention"], torch.nan)
+        none = torch.full_like(layers["attention"], torch.nan)
+        layers |= {"flow": none, "integrated_gradients": none}
         importance = torch.stack([layers[name] for name in METHODS], dim=1).double().cpu().numpy()
         if self.with_flow.any():
             assert self.readout is not None
@@ -202,8 +238,8 @@ class _Collected:
             for row, example in enumerate(self.with_flow.nonzero()[:, 0].tolist()):
                 size = lengths[example]
                 maps = [layer_map[row, :size, :size] for layer_map in reversed(self.flow_maps)]
-                importance[example, METHODS.index("flow")] = 0
-                importance[example, METHODS.index("flow"), :, :size] = flows(maps, readout[example, :size])
+                importance[example, FLOW] = 0
+                importance[example, FLOW, :, :size] = flows(maps, readout[example, :size])
         return importance
 
     def heads(self) -> dict[str, Values]:

@@ -15,10 +15,9 @@ from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import agree, number, rate, several
 from headscope.results import in_series
-from headscope.studies.words.attributions import altered_page
+from headscope.studies.words.attributions import METHODS, altered_page
 from headscope.studies.words.attributions.card import CARD
 from headscope.studies.words.attributions.tables import (
-    NAMES,
     ChosenLayer,
     beside_paper,
     chosen,
@@ -27,7 +26,7 @@ from headscope.studies.words.attributions.tables import (
     methods_table,
 )
 
-METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
+BY_METHOD, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
     "Methods by faithfulness",
     "Important tokens",
     "Layers",
@@ -80,13 +79,13 @@ def most_faithful(numbers: Numbers) -> Iterator[Finding]:
     others = [method for method in methods if method is not first]
     nearest = min(others, key=lambda method: method.lead.lower)
     claim = _lead(first, nearest)
-    close = [NAMES[method.method] for method in others if not method.lead.lower > 0]
+    close = [METHODS[method.method] for method in others if not method.lead.lower > 0]
     yield Finding.judged(
         claim,
         f"{_upper(first)}, has most comprehensiveness on one half of the inputs. On the other half it has "
         f"{claim.difference.signed} beside {nearest.name}."
         + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
-        holds=f"{NAMES[first.method].capitalize()} is the most faithful method",
+        holds=f"{METHODS[first.method].capitalize()} is the most faithful method",
         fails="No method is the most faithful on both halves of the inputs",
         undecided="The most faithful methods could not be told apart",
         unit="inputs",
@@ -106,9 +105,9 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
     yield Finding.judged(
         _lead(first, attention),
         f"{text}, and {attention.lead.text} less than {first.name}.",
-        holds=f"Attention is less faithful than {NAMES[first.method]}",
-        fails=f"Attention is as faithful as {NAMES[first.method]}",
-        undecided=f"Attention and {NAMES[first.method]} could not be told apart",
+        holds=f"Attention is less faithful than {METHODS[first.method]}",
+        fails=f"Attention is as faithful as {METHODS[first.method]}",
+        undecided=f"Attention and {METHODS[first.method]} could not be told apart",
         unit="inputs",
     )
 
@@ -171,6 +170,13 @@ def limits(numbers: Numbers) -> Finding:
     )
 
 
+def completeness(numbers: Numbers) -> Finding:
+    """How near integrated gradients come to adding up to the difference of the target."""
+    error = float(numbers.array("completeness_error").max())
+    text = "Integrated gradients of a layer miss the difference between an input and its blank one by at most"
+    return Finding("Completeness", f"{text} {error:.1%} of their sizes (mean over inputs).")
+
+
 def methods_chart(numbers: Numbers) -> Iterator[Figure]:
     """Methods by faithfulness."""
     methods = chosen(numbers)
@@ -185,7 +191,7 @@ def methods_chart(numbers: Numbers) -> Iterator[Figure]:
             "How much more the target falls without the most important tokens than without random ones, with 95% "
             "intervals. The layer of each method was chosen on one half of the inputs; scores are of the other half."
         )
-        yield Figure("methods", METHODS, bars(array), caption, "chosen_comprehensiveness_gain")
+        yield Figure("methods", BY_METHOD, bars(array), caption, "chosen_comprehensiveness_gain")
 
 
 def inputs(numbers: Numbers) -> Iterator[Figure]:
@@ -195,9 +201,9 @@ def inputs(numbers: Numbers) -> Iterator[Figure]:
     layers = {choice.method: choice.layer for choice in chosen(numbers)} if scored else {}
     last = int(numbers.result["layer"].max())
     for index, example in enumerate(shown, 1):
-        order = [*layers, *(name for name in NAMES if name not in layers)]
-        rows = {NAMES[name]: example["importance"][name] for name in order if name in example["importance"]}
-        indices = {NAMES[name]: layers.get(name, last) - 1 for name in order}
+        order = [*layers, *(name for name in METHODS if name not in layers)]
+        rows = {METHODS[name]: example["importance"][name] for name in order if name in example["importance"]}
+        indices = {METHODS[name]: layers.get(name, last) - 1 for name in order}
         rows = {name: values[indices[name]] for name, values in rows.items()}
         caption = (
             "Importance of each token by each method at its chosen layer, the most faithful method first; the largest "
@@ -257,7 +263,7 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
     """Faithfulness, whose layer one half of the inputs chooses."""
     for choice in chosen(numbers):
         array = numbers.array("comprehensiveness_gain").sel(attribution=choice.method, drop=True)
-        yield LayerNumber("Faithfulness of attributions", NAMES[choice.method], array, choice.layer, is_share=False)
+        yield LayerNumber("Faithfulness of attributions", METHODS[choice.method], array, choice.layer, is_share=False)
 
 
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
@@ -266,7 +272,7 @@ PAGE = StudyParts(
         *(above_random, most_faithful, attention_beside, blank_out),
         *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
     ),
-    findings=(target, altered_page.heads_alone, altered_page.effective, limits),
+    findings=(target, altered_page.heads_alone, altered_page.effective, limits, completeness),
     charts=(
         *(methods_chart, inputs, *map(layer_chart, MATRICES), curves, altered_page.chart, altered_page.layer_chart),
         classes_chart,

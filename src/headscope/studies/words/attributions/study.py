@@ -60,6 +60,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `gradient_attention`: positive part of attention times its gradient, summed over heads and queries.
     * `value_gradient`: values times their gradient, summed over heads: attention times the gradient at what it moves.
     * `gradient_input`: the states that enter the layer times their gradient.
+    * `integrated_gradients`: their difference from the states of a blank input, times the mean gradient on the straight
+      path between the two; of scored inputs alone. They add up to the difference of the target.
 
     A sample of inputs is scored. Tokens are blanked in the order of importance, special tokens left out.
     `comprehensiveness` is the fall of the target without the most important tokens (high is good), `sufficiency` the

@@ -10,20 +10,8 @@ from headscope.report.numbers import Numbers
 from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
+from headscope.studies.words.attributions import METHODS
 
-NAMES = {
-    "attention": "attention",
-    "norm": "norm",
-    "norm_residual": "norm with residual",
-    "value_zeroing": "value zeroing",
-    "rollout": "rollout",
-    "norm_rollout": "norm rollout",
-    "value_zeroing_rollout": "value zeroing rollout",
-    "flow": "flow",
-    "gradient_attention": "gradient × attention",
-    "value_gradient": "value × gradient",
-    "gradient_input": "input × gradient",
-}
 SCORES = ("comprehensiveness", "sufficiency", "rank_correlation")
 COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-out", "Inputs")
 FAITHFULNESS = (
@@ -71,7 +59,7 @@ class ChosenLayer:
     @property
     def name(self) -> str:
         """The method in words, with its layer."""
-        return f"{NAMES[self.method]}, layer {self.layer}"
+        return f"{METHODS[self.method]}, layer {self.layer}"
 
 
 def chosen(numbers: Numbers) -> list[ChosenLayer]:
@@ -107,14 +95,14 @@ def leader(methods: list[ChosenLayer]) -> ChosenLayer | None:
 
 def in_words(array: xr.DataArray) -> xr.DataArray:
     """An array whose methods have their names in words."""
-    return array.assign_coords(attribution=[NAMES[str(name)] for name in array["attribution"].values])
+    return array.assign_coords(attribution=[METHODS[str(name)] for name in array["attribution"].values])
 
 
 def methods_table(numbers: Numbers) -> Iterator[Table]:
     """A row for each method."""
     rows = [
         (
-            (NAMES[choice.method],),
+            (METHODS[choice.method],),
             [
                 (str(choice.layer), ""),
                 *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
+from headscope.encoding.batch import Batch
 from headscope.models import Model
 from headscope.models.prediction_heads import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 from headscope.models.sentence_modules import MEAN, SentenceModules, sentence_modules
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 Pooling = Literal["model", "mean", "first"]
 Kind = Literal["class", "number", "word", "representation"]
@@ -59,6 +61,14 @@ class Target:
             maps = f", {number} linear maps" if (number := len(self.modules.layers)) else ""
             return f"{NAMES[self.kind]} ({ways}{maps})"
         return NAMES[self.kind] if self.masks or self.kind != "word" else "probability of the predicted next word piece"
+
+    def blankable(self, batch: Batch, positions: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
+        """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
+        special = [TOKEN_CLASSES.index(name) for name in ("cls", "sep")]
+        free = batch.real & ~torch.isin(batch.token_class, torch.tensor(special, device=batch.real.device))
+        if self.kind == "word":
+            free[torch.arange(len(positions)), positions] = False
+        return free
 
     def vectors(self, output: Any, real: Float[Tensor, "example token"], positions: Int[Tensor, " example"]) -> Vectors:
         """Log-probabilities of classes or words, numbers, or representations.

@@ -49,8 +49,11 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
     classes = Count(
         shares.count, "examples with importance of each class of token", dims=variables.labels["importance_share"].dims
     )
-    # The tally has one row in the place of heads.
+    # Tallies have one row in the place of heads.
     variables.add("importance_share", shares.mean[0], interval=shares.interval[0], count=classes)
+    errors = explained.tallies["completeness_error"]
+    if errors.count.any():
+        variables.add("completeness_error", errors.mean[0], interval=errors.interval[0])
     for name in OF_HEADS:
         variables.add_tally(name, explained.tallies[name], heads)
     return variables.arrays
