@@ -68,7 +68,7 @@ FEW = {"one example": 1, "two examples": 2}
 WHOLE_INPUTS = {
     "geometry": ("bert", ("sample",)),
     "induction": ("local-words", SAMPLE),
-    "lens": ("decoder", SAMPLE),
+    "lens": ("decoder", ("sample",)),
     "profile": ("bert", ("sample",)),
     "trees": ("bert", ("phrases", "--kind", "brackets")),
 }

@@ -243,6 +243,7 @@ STATES_PUT = (
     "enters a layer, at one token; the two texts stand below, with | where they differ."
 )
 HEADS_PUT = "The share that comes back with the output of one head at all tokens."
+LAST_PUT = "The share that comes back with the output of one head at the token that predicts."
 GAIN = (
     "What a head of {model_name} adds to the logit of the right piece, less what it adds to the pieces of the texts, "
     "each as often as it is right."
@@ -277,9 +278,13 @@ PAGE = StudyParts(
             style={"dim": "space", "reference": HALF},
         ),
         late,
-        Chart("restored_by_state", "matrix", PATCHED, STATES_PUT, dims=("layer", "text_token")),
-        Chart("restored_by_head", "heatmap", PATCHED, HEADS_PUT),
-        Chart("restored_by_last", "heatmap", PATCHED, HEADS_PUT.replace("all tokens", "the token that predicts")),
+        Chart(
+            *("restored_by_state", "matrix", PATCHED, STATES_PUT),
+            dims=("layer", "text_token"),
+            title="What a state brings back",
+        ),
+        Chart("restored_by_head", "heatmap", PATCHED, HEADS_PUT, title="What a head brings back"),
+        Chart("restored_by_last", "heatmap", PATCHED, LAST_PUT, title="What a head brings back where it predicts"),
         Chart("direct_head_gain", "heatmap", WRITTEN, GAIN),
         Chart("direct_head", "heatmap", WRITTEN, DIRECT),
         Chart("direct_feed_forward", "curve", WRITTEN, FEED_FORWARD, dims=("layer",), style={"dim": "layer"}),
