@@ -24,7 +24,10 @@ from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus, Options
 from headscope.errors import in_python
 from headscope.passes.settings import WordsModel
-from support.tiny import save_tiny
+from headscope.report.study_page import study_page
+from support.planted_task import planted_classifier
+from support.profile_result import profile_result
+from support.tiny import save_tiny, tiny_tokenizer
 
 TEXTS = ["The cat slept.", "A dog ran to the house."]
 PAIRS = [("The cat slept.", "A dog ran."), ("A bird sat.", "It rained.")]
@@ -39,9 +42,54 @@ RESULT = xr.Dataset(
 )
 
 
+LABELLED = {"data": [f"{text} {number}" for number in range(6) for text in TEXTS], "labels": ["no", "yes"] * 6}
+TASK = headscope.read_task("mine", **LABELLED)
+TREE = """1 Cats cat NOUN _ _ 2 nsubj _ _
+2 sleep sleep VERB _ _ 0 root _ _""".replace(" ", "\t")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("model"))
+
+
+def test_texts_are_labelled_in_memory(tmp_path: Path) -> None:
+    assert TASK.labels == ("no", "yes") and TASK.train and TASK.dev.n_examples == TASK.train.n_examples == 6
+    texts, labels = LABELLED["data"], LABELLED["labels"]
+    model = headscope.wrap(planted_classifier(), tiny_tokenizer())
+    options: dict[str, Any] = {"single": False, "heads": ["1-1"], "perturbations": False, "resamples": 10}
+    result = headscope.ablate(model, texts, labels=labels, **options)
+    assert result.attrs["task"] == "labels" and result.sizes["metric"] == 3
+    rows = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
+    np.testing.assert_array_equal(headscope.ablate(model, rows, **options)["set_score"], result["set_score"])
+    with pytest.raises(HeadscopeError, match="have no labels; give them as labels="):
+        headscope.ablate(model, texts)
+    with pytest.raises(HeadscopeError, match="labels: 1 for 12 texts; give one for each text"):
+        headscope.finetune(str(tmp_path), texts, labels=["no"])
+
+
+def test_sentences_of_a_treebank_are_given_in_memory() -> None:
+    corpus = headscope.read([TREE, TREE], kind="conllu")
+    assert [sentence.heads for example in corpus for sentence in example.sentences] == [(2, 0)] * 2
+    with pytest.raises(HeadscopeError, match="corpus 'list', line 1: no 'links'"):
+        headscope.read(['{"text": "It rained."}'], kind="links")
+
+
+def test_two_results_are_compared(tmp_path: Path) -> None:
+    before = profile_result()
+    after = before.assign(entropy=before["entropy"] + 0.5, entropy_ci=before["entropy_ci"] + 0.5)
+    change = headscope.compare(before, after.assign_attrs(model="tuned"))
+    entropy = change["difference_entropy"]
+    assert entropy.sizes["model"] == 1 and entropy["model"].item() == "tuned" and (abs(entropy - 0.5) < 1e-6).all()
+    width = np.diff(before["entropy_ci"].transpose(..., "bound"))
+    np.testing.assert_allclose(np.diff(change["difference_entropy_ci"].transpose(..., "bound")), width[None] * 2**0.5)
+    for name, result in (("before", before), ("after", after.assign_attrs(model="tuned"))):
+        headscope.save_result(result, tmp_path / name)
+    of_folders = headscope.compare(tmp_path / "before", str(tmp_path / "after"))
+    np.testing.assert_allclose(of_folders["difference_entropy"], entropy, atol=1e-6)
+    assert headscope.save_result(of_folders, tmp_path / "change") and study_page(of_folders).figures()
+    with pytest.raises(HeadscopeError, match="the results are of two corpora"):
+        headscope.compare(before, after.assign_attrs(corpus_sha256="other"))
 
 
 @pytest.mark.parametrize("name", catalog.names("studies"))
@@ -62,8 +110,12 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     of_words = study.run.__annotations__.get("model") is WordsModel  # whose maps are not kept
     kept = {"model", "models"} & signature.parameters.keys() and not of_words
     maps = {"examples": 0} if kept else {}
-    assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer", "progress"}
-    named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}
+    labels = (
+        {"labels"} & {*inspect.signature(function).parameters} if {"task", "tasks"} & {*signature.parameters} else {}
+    )
+    more = {*maps, *labels, "tokenizer", "progress"}
+    assert set(inspect.signature(function).parameters) == {*signature.parameters, *more}
+    named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": TASK, "task": None}
     named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out", "suites": ("numeracy",)}
     named |= {"treebanks": TEXTS, "trainings": (TEXTS,), "steps": (folder, folder)}
     function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
@@ -135,7 +187,7 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
         (lambda: headscope.read("sample", limt=3), "did you mean 'limit'"),
         (lambda: headscope.read_task("cola", "x", limt=3), "did you mean 'limit'"),
         (lambda: headscope.plot(RESULT, "attention_to", token_kin="sep"), "did you mean 'token_kind'"),
-        (lambda: headscope.compare(RESULT, RESULT), "a result is no model"),
+        (lambda: headscope.profile(RESULT, TEXTS), "a result is no model"),
         (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
         (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
         (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use a number from 1 to 1000000"),

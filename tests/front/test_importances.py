@@ -56,7 +56,7 @@ def test_words_are_explained_at_the_mask_or_after_the_text() -> None:
         with torch.no_grad():
             network: Any = model.network
             best = int(network(input_ids=inputs["input_ids"]).logits[0, position].argmax())
-        assert array.attrs["prediction"].startswith(model.tokenizer.convert_ids_to_tokens(best).removeprefix("##"))
+        assert array.attrs["prediction"].startswith(str(model.tokenizer.convert_ids_to_tokens(best)).removeprefix("##"))
 
 
 def test_an_unknown_method_is_named(classifier: Model) -> None:

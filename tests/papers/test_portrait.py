@@ -41,8 +41,13 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("alone"))
 
 
-def test_the_strip_of_layers_stands_before_the_heads(html: str) -> None:
-    assert 0 < html.index('<table class="strip"') < html.index("All heads at a glance")
+def test_heads_come_first_then_layers_then_measured_claims_and_the_others_are_folded(html: str) -> None:
+    parts = ["All heads at", '<table class="strip"', "Claims of the papers", '<details class="fold"', "Studies"]
+    places = [html.index(part) for part in parts]
+    assert places == sorted(places)
+    measured, others = html[places[2] : places[3]], html[places[3] : places[4]]
+    assert 'class="verdict holds"' in measured and "not measured</span>" not in measured
+    assert "not measured</span>" in others and 'class="verdict holds"' not in others
     assert '<td title="75.0%" style="--shade: 50%" class="chosen">75%</td>' in html
     assert EVIL not in html and "&lt;script&gt;alert(1)&lt;/script&gt; words" in html
 

@@ -6,13 +6,15 @@ the file names that tell its kind, and `examples(source, options)` yields each `
 the sources to read. A reader that hands `options.cursor` to `lines` can be begun at any example.
 """
 
+import atexit
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope import catalog
@@ -45,7 +47,8 @@ def read(
     """Read a corpus through once, so that whatever is wrong with it is said now.
 
     * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: strings or pairs of
-      strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. A corpus is
+      strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. Strings
+      that are written as in a file, such as the sentences of a treebank, are given with their kind. A corpus is
       returned as it is.
     * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
       A limit draws evenly, see `Corpus.drawn`.
@@ -63,12 +66,13 @@ def read(
     """
     if isinstance(source, Corpus):
         return source
-    if isinstance(source, Generator | map | filter):
-        source = list(source)  # it can be read once only
+    source = _kept(source)
     options = with_keywords(options, keywords)
     if options.limit is not None and options.limit < 1:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
+    if _are_written(source, options):
+        return _written(source, options)
     if isinstance(source, str | Path):
         refuse_text("corpus", str(source))
         kind, address = tell(str(source), options)
@@ -97,6 +101,38 @@ def read(
     if corpus.has_few_documents and more_documents:
         return replace(corpus, more_documents=more_documents(sources, options, corpus))
     return corpus
+
+
+def _kept(source: Any) -> Any:
+    """A source that can be read more than once."""
+    return list(source) if isinstance(source, Generator | map | filter) else source
+
+
+def _are_written(source: Any, options: Options) -> bool:
+    """Whether a source is texts in memory that are written as in a file of a kind."""
+    texts = source if isinstance(source, list | tuple) else ()
+    return options.kind not in (None, "text") and bool(texts) and all(isinstance(text, str) for text in texts)
+
+
+def _written(texts: Sequence[str], options: Options) -> Corpus:
+    """The corpus of texts that are written as in a file: lines, or paragraphs such as those of CoNLL-U."""
+    between = "\n\n" if any("\n" in text.strip() for text in texts) else "\n"
+    with NamedTemporaryFile("w", encoding="utf-8", prefix="headscope-", delete=False) as copy:
+        copy.write("".join(f"{text.rstrip()}{between}" for text in texts))
+    return read_copy(copy.name, "list", options)
+
+
+def read_copy(file: str, name: str, options: Options) -> Corpus:
+    """The corpus of a temporary file, under a name; the file is removed when Python ends.
+
+    Raises `HeadscopeError` as `read` does, with the name in the place of the file.
+    """
+    atexit.register(os.unlink, file)
+    try:
+        return replace(read(file, options), name=name)
+    except HeadscopeError as error:
+        short = "/".join(Path(file).parts[-2:])
+        raise HeadscopeError(str(error).replace(file, name).replace(short, name)) from error
 
 
 def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:

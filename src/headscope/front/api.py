@@ -3,15 +3,16 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import xarray as xr
 
-from headscope import catalog
+from headscope import catalog, results
 from headscope.corpora.options import Options
 from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
@@ -19,6 +20,7 @@ from headscope.front.progress import OnProgress, n_inputs, progress_bar, timed
 from headscope.front.signatures import Argument, read
 from headscope.passes.settings import Settings
 from headscope.ranges import SETTINGS
+from headscope.results.changes import changes
 from headscope.storage.files import opening
 from headscope.storage.run_lock import run_lock
 
@@ -28,6 +30,7 @@ ARGUMENT = re.compile(r"^\* `.*(?:\n  .*)*", re.MULTILINE)
 ARGUMENTS = {
     "examples": "* `examples`: Typical inputs whose attention maps are kept for the page; 0 for none.",
     "tokenizer": "* `tokenizer`: Tokenizer of a Hugging Face model that is given as an object.",
+    "labels": "* `labels`: Of texts that are given as the task, one for each: a half trains, the other half scores.",
     "progress": "* `progress`: True or False for a progress bar, or a function that is called in its place.",
 }
 BY_NAME = "* The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name."
@@ -39,7 +42,8 @@ def study(name: str) -> Study:
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.
     * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
-    * Several models: a tuple, or one after the other: `headscope.compare(before, after, corpus)`.
+    * Several models: a tuple, or one after the other: `headscope.compare(before, after, corpus)`. Two results, or their
+      folders, in the place of models and corpus: the change of each number.
     * `seed`, `batch_tokens`, `workers` and the other fields of `headscope.Settings`, by name.
     * `examples`: typical inputs whose attention maps are kept for the atlas of the page; 0 for none.
     * `progress`: show progress bars; by default only in a terminal or a notebook. A function is called in their place:
@@ -51,11 +55,14 @@ def study(name: str) -> Study:
     run, function = catalog.load("studies", name).run, read(name, "study", "run")
     signature, names = inspect.signature(run), {kind: name for name, kind in function.inputs.items()}
     measured = not names.keys().isdisjoint(("Model", "tuple[Model, ...]"))
+    labelled = not names.keys().isdisjoint(("Task", "tuple[Task, ...]"))
 
     @opening()
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
-        args = _models_together(args, names)
+        if "tuple[Model, ...]" in names and len(args) == 2 and all(map(_is_result, args)):
+            return changes(*(results.read(result) if isinstance(result, str | Path) else result for result in args))
+        args, labels = _models_together(args, names), kwargs.pop("labels", None) if labelled else None
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         for kind in ("Loading", "StepLoading"):
             if kind in names:
@@ -71,17 +78,21 @@ def study(name: str) -> Study:
         }
         defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
         catalog.require_for(name, defaults | arguments)
-        folder = arguments.get("directory")
-        with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
+        with ExitStack() as stack:
+            if "Directory | None" in names and arguments.get("directory") is None:
+                arguments["directory"] = stack.enter_context(TemporaryDirectory(prefix="headscope-"))
+            elif folder := arguments.get("directory"):
+                stack.enter_context(run_lock(Path(folder), f"headscope.{name}"))
             with progress_bar("loading", 1, show=progress, leave=False) as (advance, _):
-                inputs = from_values(function.inputs, arguments, tokenizer)
+                inputs = from_values(function.inputs, arguments, tokenizer=tokenizer, labels=labels)
                 advance(1)
             with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
                 settings = replace(arguments.get("settings", signature.parameters["settings"].default), **changed)
                 result = timed(run, **inputs | options | {"settings": _with_bar(settings, advance, expect)})
             return _with_maps(result, inputs, examples) if examples else result
 
-    more = ({"examples": EXAMPLES} if measured else {}) | {"tokenizer": None, "progress": None}
+    more = ({"examples": EXAMPLES} if measured else {}) | ({"labels": None} if labelled else {})
+    more |= {"tokenizer": None, "progress": None}
     parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]
     call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
@@ -106,6 +117,11 @@ def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
     text = "\n".join([text[:end].rstrip(), *lines, BY_NAME]) + f"\n\n{text[end:].lstrip()}"
     text = re.sub(r"(?<![\w.])run\(", f"headscope.{name}(", text)
     return re.sub(r"^>>> ", ">>> import headscope\n>>> ", text, count=1, flags=re.MULTILINE)
+
+
+def _is_result(value: Any) -> bool:
+    """Whether a value is a result, or the folder of one."""
+    return isinstance(value, xr.Dataset) or (isinstance(value, str | Path) and (Path(value) / "result.nc").is_file())
 
 
 def _models_together(args: tuple[Any, ...], names: dict[str, str]) -> tuple[Any, ...]:

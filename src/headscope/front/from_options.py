@@ -1,7 +1,5 @@
 """Inputs of a study from the values of options of the command line, and from inputs that were made before."""
 
-import atexit
-import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -199,18 +197,13 @@ def reads_standard_input(values: Mapping[str, Any]) -> bool:
 def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
     """A corpus; `-` is what standard input has, by default one text a line."""
     from headscope import corpora
+    from headscope.corpora.reading import read_copy
 
     if source != STANDARD_INPUT:
         return corpora.read(source, options, offsets=offsets, **kept)
     with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
-    atexit.register(os.unlink, copy.name)
-    options = replace(options, kind=options.kind or "text")
-    try:
-        return replace(corpora.read(copy.name, options, offsets=offsets), name="standard input")
-    except HeadscopeError as error:
-        name = Path(copy.name)
-        raise HeadscopeError(str(error).replace(f"{name.parent.name}/{name.name}", "standard input")) from error
+    return read_copy(copy.name, "standard input", replace(options, kind=options.kind or "text", offsets=offsets))
 
 
 def model(values: Given, inputs: Given) -> Any:

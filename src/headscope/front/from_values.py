@@ -46,7 +46,7 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     if "peft.PeftModel" in kinds:
         return as_model(deepcopy(value).merge_and_unload(), tokenizer)
     if "xarray.Dataset" in kinds:
-        raise HeadscopeError(f"model: a result is no model; `after - before` subtracts two results. {ALLOWED}")
+        raise HeadscopeError(f"model: a result is no model; headscope.compare takes two results. {ALLOWED}")
     if "transformers.PreTrainedModel" not in kinds:
         raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
     if tokenizer is None:
@@ -94,9 +94,25 @@ def measures(value: Any, others: Others) -> Any:
     return tuple(measure_named(measure) if isinstance(measure, str) else checked(measure) for measure in several)
 
 
-def tasks(value: Any, others: Others) -> Any:
+def task(value: Any, others: Others) -> Any:
+    """A task: an object, a table, or texts in memory with labels."""
+    from headscope.corpora import tasks
+
+    if value is None or isinstance(value, tasks.Task):
+        return value
+    name = Path(value).name.partition(".")[0] if isinstance(value, str | os.PathLike) else "labels"
+    has_no_labels = isinstance(value, list | tuple) and not any(isinstance(row, dict) for row in value)
+    if others["labels"] is None and has_no_labels:
+        raise HeadscopeError("task: these texts have no labels; give them as labels=[...], one for each text")
+    return tasks.read(name, value, labels=others["labels"])
+
+
+def several_tasks(value: Any, others: Others) -> Any:
     """One or more tasks."""
-    return value if isinstance(value, tuple | list) else (value,)
+    from headscope.corpora import tasks
+
+    several = isinstance(value, tuple | list) and all(isinstance(task, tasks.Task) for task in value)
+    return value if several else (task(value, others),)
 
 
 def corpus(value: Any, others: Others) -> Any:

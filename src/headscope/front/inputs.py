@@ -47,9 +47,9 @@ DIRECTORY = InputType(("out",), options.directory, values.directory)
 INPUT_TYPES = {
     "Directory": DIRECTORY,
     "Directory | None": DIRECTORY,
-    "Task": InputType(("corpus", *TASK, *READING), options.scored_task),
-    "Task | None": InputType(TASK, options.task),
-    "tuple[Task, ...]": InputType(TASK, options.tasks, values.tasks),
+    "Task": InputType(("corpus", *TASK, *READING), options.scored_task, values.task),
+    "Task | None": InputType(TASK, options.task, values.task),
+    "tuple[Task, ...]": InputType(TASK, options.tasks, values.several_tasks),
     "Corpus": InputType(("corpus", *READING, "long"), options.corpus, values.corpus),
     "Documents": InputType(("corpus", *READING, "long"), options.documents, values.corpus),
     "OwnTexts": InputType(("corpus", *READING, "long"), options.own_texts, values.corpus),
@@ -95,14 +95,17 @@ def from_options(inputs: Mapping[str, str], chosen: Given) -> dict[str, Any]:
     return {name: by_type[kind] for name, kind in inputs.items()}
 
 
-def from_values(inputs: Mapping[str, str], arguments: Given, tokenizer: Any) -> dict[str, Any]:
+def from_values(
+    inputs: Mapping[str, str], arguments: Given, tokenizer: Any = None, labels: Any = None
+) -> dict[str, Any]:
     """The inputs that are given, made from what stands for them in Python; models first, as they count pieces of texts.
 
-    * `tokenizer`: of a model that has none of its own.
+    * `tokenizer`: of a model that has none of its own; `labels`: of texts that stand for a task.
 
     Raises `HeadscopeError` for a value that stands for no such input.
     """
-    by_type: dict[str, Any] = {kind: arguments.get(name) for name, kind in inputs.items()} | {"tokenizer": tokenizer}
+    by_type: dict[str, Any] = {kind: arguments.get(name) for name, kind in inputs.items()}
+    by_type |= {"tokenizer": tokenizer, "labels": labels}
     named = {name: kind for name, kind in inputs.items() if name in arguments}
     for kind in reversed(INPUT_TYPES):
         left_out = by_type.get(kind) is None and kind.endswith("| None")

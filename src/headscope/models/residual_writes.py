@@ -84,9 +84,10 @@ class ResidualWrites:
     cap: float | None
 
 
+@torch.inference_mode()
 def written_by_heads(model: Model) -> list[Float[Tensor, "head hidden width"]]:
     """What each head of each layer writes for its values; see `AttentionWrite.maps`."""
-    with torch.inference_mode(), quiet(), modules_seen(model.network.modules()) as seen:
+    with quiet(), modules_seen(model.network.modules()) as seen:
         model.network(**short_input(model.network))
     return [write.maps for write in _attention_writes(model, seen)]
 

@@ -25,8 +25,10 @@ from headscope.report.layers_page import write_layers
 from headscope.report.page import Page
 from headscope.report.parts import Finding
 from headscope.report.study_page import study_page
+from headscope.report.wording import several
 
 SENTENCES = 5
+JUDGED = ("holds", "fails", "undecided")
 PORTRAIT, LAYERS = "index.html", "layers.html"
 
 
@@ -56,7 +58,7 @@ def write_portrait(
             contents[name] = page.attempt(title, part, model) or ()
         contents["studies"] = [_linked(source, directory) for source in model.sources]
         contents["highlights"] = [
-            {"topic": finding.topic, "text": finding.text} | _linked(source, directory)
+            {"topic": finding.topic, "text": _first_sentence(finding.text)} | _linked(source, directory)
             for finding, source in contents["highlights"]
         ]
         page.contents["models"].append(contents)
@@ -64,7 +66,7 @@ def write_portrait(
 
 
 def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[tuple[Finding, Source]]:
-    """The sentences that say the most: claims that hold, the largest effect first, one of a title, a study in turn."""
+    """The sentences that say the most: claims that hold, one of a title, a study in turn; the largest effect first."""
     ranked = [
         (rank, -finding.claim.effect, finding, source)
         for source in model.sources
@@ -74,12 +76,25 @@ def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[tuple[Finding
     by_title: dict[str, tuple[Finding, Source]] = {}
     for _, _, finding, source in sorted(ranked, key=lambda entry: entry[:2]):
         by_title.setdefault(finding.topic, (finding, source))
-    return list(islice(by_title.values(), most))
+    return sorted(islice(by_title.values(), most), key=lambda entry: -_effect(entry[0]))
+
+
+def _effect(finding: Finding) -> float:
+    return finding.claim.effect if finding.claim else 0.0
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a text; the page of its study has the others.
+
+    >>> _first_sentence("It gets 0.4 of the attention. 2 heads give it more.")
+    'It gets 0.4 of the attention.'
+    """
+    return text.partition(". ")[0].removesuffix(".") + "."
 
 
 def _holding(source: Source) -> list[Finding]:
     claims = [finding for finding in study_page(source.result).highlights() if finding.verdict == "holds"]
-    return sorted(claims, key=lambda finding: -finding.claim.effect if finding.claim else 0.0)
+    return sorted(claims, key=lambda finding: -_effect(finding))
 
 
 def _atlas(model: MeasuredModel) -> Any:
@@ -144,13 +159,20 @@ def page_within(source: Source, directory: Path) -> str:
 
 
 def verdicts(judgements: Sequence[Judgement], directory: Path | None = None) -> Mapping[str, object]:
-    """The counts of verdicts and the rows of each paper, for a template; with links to study pages in the directory."""
-    papers: dict[str, list[dict[str, str]]] = {}
+    """The counts of verdicts and the rows of each paper, for a template; with links to study pages in the directory.
+
+    The rows of measured claims, and of the others.
+    """
+    measured: dict[str, list[dict[str, str]]] = {}
+    others: dict[str, list[dict[str, str]]] = {}
     for judged in judgements:
         claim = judged.claim
         row = {"id": claim.id, "section": claim.section, "claim": claim.claim, "verdict": judged.verdict}
-        row |= {"here": words.measured(judged), "details": words.details(judged), "figure": words.figure(judged)}
+        row |= {"here": words.measured(judged), "details": words.details(judged), "figure": words.short_figure(judged)}
         row["token"] = words.token(judged)
         row["page"] = page_within(judged.source, directory) if judged.source and directory else ""
+        papers = measured if judged.verdict in JUDGED else others
         papers.setdefault(judged.paper.title, []).append(row)
-    return {"counts": words.counted(judgements), "sum": words.summed_up(judgements), "papers": papers}
+    left = f"{several(sum(map(len, others.values())), 'claim')} not measured here"
+    sums = {"counts": words.counted(judgements), "sum": words.summed_up(judgements), "note": words.NOTE}
+    return sums | {"measured": measured, "others": others, "left": left}

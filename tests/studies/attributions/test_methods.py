@@ -251,7 +251,7 @@ def test_integrated_gradients_add_up_to_the_difference_from_the_blank_input(netw
         found = explain.explain(batch, last, both, ~both)
         start = start_token(model, blank)
         blanked = target.blankable(batch, last)
-        inputs = batch.inputs | {"input_ids": batch.inputs["input_ids"].masked_fill(blanked, start)}
+        inputs = {**batch.inputs, "input_ids": batch.inputs["input_ids"].masked_fill(blanked, start)}
         with torch.no_grad():
             vectors = [target.vectors(model.network(**rows), batch.real, last) for rows in (batch.inputs, inputs)]
     assert start == (blank if model.looks_ahead else model.tokenizer.pad_token_id)

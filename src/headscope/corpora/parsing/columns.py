@@ -26,7 +26,7 @@ PAIRS = (
 )
 SINGLES = ("sentence", "text", "paragraph", "content", "review")
 LABELS = ("label", "gold_label", "quality", "is_duplicate", "score", "labels", "class", "stars")
-ALLOWED = "use a name, a path, strings or pairs of strings, as in list(...), a DataFrame, or a datasets.Dataset"
+ALLOWED = "use a name, a path, strings, pairs of strings or rows, as in list(...), a DataFrame, or a datasets.Dataset"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _sentence(row: Mapping[str, object], column: str, line: int) -> Sentence:
 
 
 def in_memory(source: Any, options: Options) -> Iterator[Example | Bad]:
-    """Each row of an object in memory as an example: strings or pairs of strings, a DataFrame, a `datasets.Dataset`.
+    """Each row of an object in memory as an example: strings, pairs of strings or rows, a DataFrame, a `Dataset`.
 
     >>> [example.id for example in in_memory(["It rained.", "We stayed in."], Options())]
     ['list:1', 'list:2']
@@ -175,7 +175,23 @@ def _rows(source: Any) -> Iterable[Mapping[str, Any]]:
     raise HeadscopeError(f"corpus: a {kind} cannot be read; {ALLOWED}")
 
 
-def _row(item: object, number: int) -> dict[str, str]:
+def with_labels(source: Any, labels: Sequence[str | float]) -> list[dict[str, Any]]:
+    """The rows of texts in memory, each with its label.
+
+    Raises `HeadscopeError` unless there is one for each text.
+
+    >>> with_labels(["It rained."], ["weather"])
+    [{'text': 'It rained.', 'label': 'weather'}]
+    """
+    rows, labels = list(_rows(source)), list(labels)
+    if len(rows) != len(labels):
+        raise HeadscopeError(f"labels: {len(labels)} for {len(rows)} texts; give one for each text")
+    return [{**row, "label": label} for row, label in zip(rows, labels, strict=True)]
+
+
+def _row(item: object, number: int) -> dict[str, Any]:
+    if isinstance(item, dict):
+        return item
     if isinstance(item, str):
         return {"text": item}
     if isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):

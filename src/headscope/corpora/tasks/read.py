@@ -1,7 +1,7 @@
 """Read a task of GLUE, or one of tables with a label column, or make the words of a corpus a task."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
+from headscope.corpora.parsing.columns import with_labels
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.readers.table import SUFFIXES, split_file
@@ -37,19 +38,22 @@ MOST_CLASSES = 20
 @opening()
 def read(
     name: str,
-    data: str | Path | None = None,
+    data: Any = None,
     options: Options = DEFAULTS,
     *,
     regression: bool | None = None,
+    labels: Sequence[str | float] | None = None,
     **keywords: Any,
 ) -> Task:
-    """Read a task from a folder, or from one table.
+    """Read a task from a folder, from one table, or from texts with labels.
 
     * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts",
       "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are predicted.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
-      with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
+      with seed 0, is `train`, and the other `dev`; or texts in memory, as for `headscope.read`, halved as well. A suite
+      that is a file needs none.
+    * `labels`: of texts in memory, one for each; without them the rows have a column of labels.
     * `options`: options of the tables; `columns` names their columns, `limit` draws from each split; it applies to
       each condition of each phenomenon of a suite, and to each case of "shortcuts"; `kind` is that of the text of
       "next-sentence". `keywords` are fields of these options by name.
@@ -74,7 +78,8 @@ def read(
         return next_sentence(corpora.read(data, replace(options, kind=kind, limit=None)), options.limit)
     if data is None:
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
-    is_table = Path(data).is_file()
+    data = data if labels is None else with_labels(data, labels)
+    is_table = not isinstance(data, str | Path) or Path(data).is_file()
     task = None if is_table else glue_name(name)
     splits = _halves(data, options) if is_table else {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
@@ -163,7 +168,7 @@ def _shortcuts(options: Options) -> Task:
     return Task(name=SHORTCUTS, kind="shortcuts", labels=("no", "yes"), metrics=metrics, dev=corpus, pairs=tuple(pairs))
 
 
-def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:
+def _halves(table: Any, options: Options) -> dict[str, Corpus | None]:
     """The examples of one table, a half for each split."""
     corpus = _drawn(table, replace(options, kind="table"))
     drawn = np.array_split(np.random.default_rng(0).permutation(corpus.n_examples), len(SPLITS))
@@ -185,7 +190,7 @@ def _split(task: str | None, data: str | Path, split: str, options: Options) -> 
         raise
 
 
-def _drawn(source: str | Path, options: Options) -> Corpus:
+def _drawn(source: Any, options: Options) -> Corpus:
     """The examples of a source, or so many as the limit says, drawn from all: splits of tasks are often sorted."""
     return corpora.read(source, replace(options, from_first=False))
 

@@ -102,12 +102,12 @@ def _answers(pair: TextPair, texts: tuple[str, str], words: list[str]) -> list[i
     """The first piece of each word after its text, or in its gap."""
     if len(words) != len(texts):
         raise HeadscopeError(f"--answers has {len(words)} words; write WORD,WORD: one for --text, one for --against")
-    causal, found = is_causal(pair.model), list[int]()
+    causal, pieces = is_causal(pair.model), list[int]()
     at = pair.token + causal
     for text, word, ids in zip(texts, map(str.strip, words), pair.ids, strict=True):
         filled = f"{text} {word}" if causal else text.replace(GAP, word)
         (scored,) = scored_pieces(pair.model, [sentence(filled)])
         if len(scored.ids) <= at or (scored.ids[:at] != ids[:at]).any():
             raise HeadscopeError(f"the answer '{word[:40]}' cannot be read after its text; name another word")
-        found.append(int(scored.ids[at]))
-    return found
+        pieces.append(int(scored.ids[at]))
+    return pieces

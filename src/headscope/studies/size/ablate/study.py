@@ -52,7 +52,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task,
     settings: Settings = DEFAULTS,
     *,
-    directory: Directory,
+    directory: Directory | None = None,
     heads: list[str] | None = None,
     single: bool = True,
     mode: Literal["uniform", "zero", "mean"] = "uniform",
@@ -87,7 +87,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Model with a head for the task.
     * `task`: Task to score the model on.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `directory`: Folder of the result.
+    * `directory`: Folder of the result. Without it nothing is kept.
     * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
     * `single`: Disable each head and each layer; else the sets of --heads alone, which takes one pass for each.
     * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
@@ -181,7 +181,9 @@ def _split(heads: list[str] | None) -> list[str]:
     return [part for text in heads or [] for part in text.split(";") if part.strip()]
 
 
-def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:
+def _kept(directory: Path | None, settings: Settings) -> Callable[[str], Settings]:
     """The settings of each part of the study: what it has done is kept in a folder of its own, after the end, too."""
+    if directory is None:
+        return lambda part: settings
     folder = directory / FOLDER
     return lambda part: replace(settings, journal=PassJournal(folder / part, {"study": "ablate"}, kept=True))

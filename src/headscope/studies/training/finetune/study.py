@@ -37,7 +37,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tasks: tuple[Task, ...],
     settings: Settings = DEFAULTS,
     *,
-    directory: Directory,
+    directory: Directory | None = None,
     loading: Loading,
     table: bool = False,
     init: Literal["finetuned", "pretrained", "random", "frozen"] = "finetuned",
@@ -79,7 +79,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `checkpoint`: Name the encoder: a Hugging Face id, a folder, or minilm.
     * `tasks`: Train and score on these tasks.
     * `settings`: Set the seed, the batch size, the resamples, the progress, and how many runs are done side by side.
-    * `directory`: Keep runs and models in this folder.
+    * `directory`: Keep runs and models in this folder. Without it nothing is kept.
     * `loading`: Set the device, the dtype, the revision and remote code of the encoder.
     * `table`: Train with all four inits, as in Table 1 of Kovaleva et al. 2019.
     * `init`: Start from finetuned (pre-trained weights), random, frozen (train the classifier alone) or
@@ -136,6 +136,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
     tasks, first = without_first(tuple(map(_scored, tasks)), first_task)
     refuse_other_ways(tasks, inits)
+    assert directory is not None  # in Python a folder that is removed stands for none
     environment = run_environment(checkpoint, directory, **loading)
     classic = inits[-1] if inits[-1] in TABLE else "finetuned"
     start = initial(environment.checkpoint, tasks[0], classic, settings.seed, remote_code=environment.remote_code)
