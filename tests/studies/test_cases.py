@@ -19,6 +19,7 @@ REFUSED = {
     **{("layers", case): NO_TASK for case in ("not annotated", "no feature")},
     **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("trees", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("contacts", case): "in links or trees; name pairs with --contacts" for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",

@@ -23,6 +23,7 @@ from headscope.studies._template.study import run as run_template
 from headscope.study import Number
 from support.docs_tools import declared
 from support.every_study import STUDIES, WHOLE_RESULTS, Run, run
+from support.letters import letter_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 # Here every study runs once, with its page.
@@ -118,9 +119,11 @@ def written(
     assert [saved.errors for runs in found.values() for saved in runs if saved.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
-    return {study: [saved.directory for saved in runs] for study, runs in found.items()} | {
-        "_template": [folder / "template"]
-    }
+    (folder / "classes.tsv").write_text("A\tFR1\nC\tFR2\n\nD\tFR2\nA\tFR1\nC\t_\n")
+    letters = headscope.profile(letter_model(), headscope.read(folder / "classes.tsv", kind="classes"))
+    results.save(letters, folder / "letters")
+    folders = {study: [saved.directory for saved in runs] for study, runs in found.items()}
+    return folders | {"_template": [folder / "template"], "profile": [*folders["profile"], folder / "letters"]}
 
 
 @pytest.fixture(scope="session")

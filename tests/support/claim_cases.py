@@ -313,6 +313,10 @@ CASES = {
         heads(h11=looks_at_offset(1), h12=looks_at_offset(-1), h21=looks_at_offset(-1)), texts.words,
         "1 head of 8 changed clearly", noise=None, shuffles=False, without=stirred,
     ),
+    "contacts": ClaimCase(
+        heads(h12=looks_from_to(texts.PARTNERS)), texts.touching, "Attention of all heads finds contacts",
+        options={"apart": 1},
+    ),
     "coreference": ClaimCase(
         heads(h12=looks_from_to(texts.ANTECEDENTS)), texts.documents, "Head 1-2 finds antecedents", 80
     ),

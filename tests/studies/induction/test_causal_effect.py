@@ -74,3 +74,11 @@ def test_the_page_says_what_repetition_loses_and_a_masked_model_has_no_next_word
     assert "copy_loss_rise" not in result
     reason = "it has no head that predicts the next word from those before it"
     assert json.loads(result.attrs["left_out"])["causal effect"] == reason
+
+
+@pytest.mark.parametrize("network", [tiny_gpt2(0, GPT2LMHeadModel), tiny_bert(0, BertForMaskedLM)])
+def test_progress_reaches_the_announced_total(network: Any) -> None:
+    done, total = list[int](), list[int]()
+    settings = Settings(resamples=20, on_progress=done.append, on_total=total.append)
+    headscope.induction(wrap(network, tiny_tokenizer()), headscope.read(["a cat ran"]), settings, **QUICK)
+    assert total == [sum(done)]

@@ -160,3 +160,23 @@ def test_norms_are_those_of_values_through_the_output_projection() -> None:
     for focus, positions in enumerate(([0], [len(ids) - 1], stops)):
         naive = lengths[positions].mean(0) / lengths[rest].mean(0)
         np.testing.assert_allclose(found.mean[:4, focus], naive, rtol=1e-4)
+
+
+def test_norms_count_the_weights_of_a_normalisation_behind_attention() -> None:
+    """The first token of one input of the first layer of a Gemma 3, multiplied out; its weights are to be trained."""
+    network: Any = tiny_decoder("gemma3", head_dim=16, num_attention_heads=4, num_key_value_heads=4)
+    layer = network.model.layers[0]
+    with torch.no_grad():
+        norm = layer.post_attention_layernorm.weight
+        norm.copy_(torch.randn(norm.shape, generator=torch.Generator().manual_seed(1)))
+    model = wrap(network.model, byte_tokenizer())
+    found = value_norms(model, read(["the cat sat"]), Settings(resamples=2))
+    with torch.inference_mode():
+        entering = layer.input_layernorm(
+            network.model.embed_tokens(torch.tensor(model.tokenizer("the cat sat").input_ids))
+        )
+        values = layer.self_attn.v_proj(entering).unflatten(-1, (4, 16))
+        written = torch.einsum("khw,dhw->khd", values, layer.self_attn.o_proj.weight.unflatten(1, (4, 16)))
+        lengths = (written * (1 + norm)).norm(dim=-1).numpy()  # [key, head]
+    assert not isinstance(found, str)
+    np.testing.assert_allclose(found.mean[:4, 0], lengths[0] / lengths[1:].mean(0), rtol=1e-4)

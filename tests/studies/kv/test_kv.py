@@ -13,6 +13,7 @@ from transformers import AutoModel, BertForMaskedLM
 
 import headscope
 from headscope import HeadscopeError, Settings
+from headscope.passes.settings import PassJournal
 from headscope.report.study_page import study_page
 from headscope.studies.size.kv.forgetting import KeptKeys, exact_way, key_heads
 from headscope.studies.size.kv.plan import BYTES, cache
@@ -60,6 +61,30 @@ def test_attention_far_back_may_order_in_the_place_of_losses(tmp_path: Path) -> 
     result = headscope.kv(model, far_past.topics(0, 24), QUICK, directory=tmp_path, **given)
     assert (result["forgets"].values == [[1, 1], [0, 1]]).all()
     assert "loss_rise" not in result and "needle_loss" not in result
+
+
+def test_an_interrupted_run_goes_on_with_the_texts_that_are_read(
+    tmp_path: Path, found: tuple[xr.Dataset, Path], journal_often: None
+) -> None:
+    model, steps, notices = headscope.wrap(far_past.network(), tiny_tokenizer()), list[int](), list[str]()
+
+    def run(stop: int) -> xr.Dataset:
+        def progress(done: int) -> None:
+            steps.append(done)
+            if sum(steps) >= stop:
+                raise KeyboardInterrupt
+
+        settings = replace(
+            QUICK, on_progress=progress, on_notice=notices.append, journal=PassJournal(tmp_path / "j", {})
+        )
+        steps.clear()
+        return headscope.kv(model, far_past.topics(0, 24), settings, directory=tmp_path, sinks=1, window=8)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(60)  # in the second pass
+    again = run(10_000)
+    assert any("goes on" in notice for notice in notices) and max(steps) >= 24
+    xr.testing.assert_identical(found[0].drop_attrs(deep=False), again.drop_attrs(deep=False))
 
 
 def test_losses_and_attention_are_those_of_a_plain_pass() -> None:

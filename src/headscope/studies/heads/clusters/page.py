@@ -129,7 +129,8 @@ def _cluster_text(result: xr.Dataset, cluster: Cluster) -> str:
     known = cluster.most(result["best_relation"]) if "best_relation" in result.coords else []
     relations = [f"{name} {count}" for name, count in known]
     special = f" Special for the relations: {', '.join(relations)}." if relations else ""
-    attend = f" They attend: {', '.join(does)}, the others without a main target." if does else ""
+    others = ", the others without a main target" if sum(count for _, count in behaviour) < len(cluster.heads) else ""
+    attend = f" They attend: {', '.join(does)}{others}." if does else ""
     return f"{heads}.{attend}{special}"
 
 

@@ -14,13 +14,19 @@ from headscope.models import Model
 from headscope.models.heads import existing
 from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.item_inputs import ItemInputs
-from headscope.passes.settings import Settings
+from headscope.passes.settings import Settings, nothing
 from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.studies.heads.induction import STUDY
 from headscope.studies.heads.induction.variables import MADE, Arrays
 
 SEQUENCES = 10  # each is read once for every head
+
+
+def forward_passes(model: Model, sequences: int) -> int:
+    """How many inputs `causal_effect` reads: some sequences whole, without each head, and without each layer."""
+    heads = model.capture.heads
+    return min(sequences, SEQUENCES) * (1 + sum(heads) + len(heads)) if is_causal(model) else 0
 
 
 def causal_effect(
@@ -37,7 +43,7 @@ def causal_effect(
     targets = [encoded.inputs["input_ids"][places + 1] for encoded in some]
     texts = [np.full(len(places), number) for number in range(len(some))]
     inputs = ItemInputs(model, (), some, [places] * len(some), targets, texts)
-    alone = replace(settings.quiet, journal=None, workers=1, engine=None, keep_interrupted=False)
+    alone = replace(settings, on_total=nothing, journal=None, workers=1, engine=None, keep_interrupted=False)
     swept = sweep(inputs, alone, mode="mean")
     heads, draws = model.capture.heads, poisson_draws(range(len(some)), settings.seed, settings.resamples)
     variables = Variables({}, STUDY.source, STUDY.labels, resampled=MADE)

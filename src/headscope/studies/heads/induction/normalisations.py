@@ -52,6 +52,7 @@ class Normalisations:
         return scaled - scaled.mean(1, keepdim=True) if centres else scaled
 
 
+@torch.inference_mode()
 def written_by_heads(model: Model) -> list[Float[Tensor, "head hidden width"]]:
     """What each head of each layer writes for its values: its part of the output projection.
 
@@ -59,7 +60,7 @@ def written_by_heads(model: Model) -> list[Float[Tensor, "head hidden width"]]:
     weights count, not its division, which all heads of a layer share.
     """
     outputs = [projections.output for projections in model.projections]
-    with torch.inference_mode(), quiet(), _seen(model.network) as seen:
+    with quiet(), _seen(model.network) as seen:
         model.network(**check_inputs(model.network))
     norms = [(module, entered) for module, (entered, _) in seen.items() if _is_norm(module)]
     written = []

@@ -19,7 +19,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
 from headscope.studies.heads.induction import scores, variables
-from headscope.studies.heads.induction.causal_effect import causal_effect
+from headscope.studies.heads.induction.causal_effect import causal_effect, forward_passes
 from headscope.studies.heads.induction.copying import copying_of
 from headscope.studies.heads.induction.made_inputs import COMPLETE, Maker, maker, text_lengths
 from headscope.studies.heads.induction.observer import HeadAttention, Reach
@@ -80,7 +80,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = provenance("induction", model, corpus, settings)
     heads, bare, made = model.capture.heads, without_words_head(model), maker(model, settings.seed)
     length, lengths = made.copy_length(copy, repeats), text_lengths(contexts, made.room, settings.on_notice, full=full)
-    settings.on_total(corpus.n_examples + 2 * sequences + (1 + len(DEPTHS)) * texts * len(lengths))
+    planted = (1 + len(DEPTHS)) * texts * len(lengths)
+    settings.on_total(corpus.n_examples + 2 * sequences + planted + forward_passes(model, sequences))
     windows = windows_of(model.network.config, len(heads))
     made_of = [*lengths, length * repeats, 0 if contexts else COMPLETE]
     longest = min(made.room, max([*made_of, *(windows[windows < made.room] + 2).astype(int)]))

@@ -32,6 +32,7 @@ from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_ab
 from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
+from headscope.studies.heads.profile.group_parts import FINDINGS
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -308,7 +309,7 @@ def published(numbers: Numbers) -> list[Table]:
 
 
 PAGE = StudyParts(
-    highlights=(most_attended, positional, same_word, average_breadth, clearest_feature),
+    highlights=(most_attended, *FINDINGS, positional, same_word, average_breadth, clearest_feature),
     findings=(
         *(classes, separators, by_part_of_speech, segment_end, by_frequency, by_predictions, neighbours, breadth),
         *(start_breadth, features, start_features, links, across),

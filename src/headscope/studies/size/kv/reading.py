@@ -1,6 +1,6 @@
 """Losses of the next word with KV heads that forget, and the attention of each KV head that lies far back."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +13,18 @@ from headscope.models import Model
 from headscope.outputs.losses import log_probabilities, refuse_non_finite
 from headscope.outputs.words.few_tokens import by_head
 from headscope.outputs.words.inputs import ScoredPieces, causal_predictions
+from headscope.passes.accumulators import listed
+from headscope.passes.coverage import Coverage
+from headscope.passes.provenance import of_machine
+from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import Settings
+from headscope.passes.shards import ReadShards
+from headscope.storage.hashes import Fingerprint, hash_of
 from headscope.studies.size.kv.forgetting import Forgets, KeptKeys, KeyHeads, Way
+
+Scores = Float[np.ndarray, "text 2"]
+Part = ReadShards[list[Scores]]
+FOLD = listed(Scores)
 
 
 @dataclass(frozen=True)
@@ -26,12 +36,19 @@ class Reader:
     kept: KeptKeys
     settings: Settings
 
-    @torch.inference_mode()
-    def scores(self, texts: Sequence[ScoredPieces], forgets: Forgets) -> Float[np.ndarray, "text 2"]:
+    def scores(self, texts: Sequence[ScoredPieces], forgets: Forgets) -> Scores:
         """The mean loss in nats of each text's scored pieces, and the share that is predicted right.
+
+        The journal of the settings keeps those that are done.
 
         Raises `HeadscopeError` for a loss that is not finite.
         """
+        settings = replace(self.settings, keep_interrupted=False)
+        return np.concatenate(read_parts(TextScores(self, texts, forgets), FOLD, settings)[0].state)
+
+    @torch.inference_mode()
+    def score(self, texts: Sequence[ScoredPieces], forgets: Forgets) -> Scores:
+        """As `scores`, at once."""
         sums = np.zeros((len(texts), 2))
         for group in causal_predictions(texts):
             for part in group.batches(self.settings.batch_tokens):
@@ -43,7 +60,6 @@ class Reader:
                     refuse_non_finite(self.model.name, losses)
                     np.add.at(sums, reads.text, torch.stack([losses, right], dim=1).double().cpu().numpy())
                     first += len(logits)
-        self.settings.on_progress(len(texts))
         return sums / np.array([[len(text.places)] for text in texts])
 
     @torch.inference_mode()
@@ -65,3 +81,35 @@ class Reader:
         for layer, (number, queries) in enumerate(zip(heads.number, self.model.capture.heads, strict=True)):
             far[layer, :number] = sums[layer, :queries].reshape(number, -1).mean(1) / tokens
         return far
+
+
+@dataclass(frozen=True)
+class TextScores:
+    """The scores of texts with some KV heads that forget, a batch of texts after the other."""
+
+    reader: Reader
+    texts: Sequence[ScoredPieces]
+    forgets: Forgets
+
+    def fingerprint(self) -> Fingerprint:
+        """The texts, what forgets, and the machine."""
+        settings, texts = self.reader.settings, [text.ids for text in self.texts]
+        return of_machine(self.reader.model, settings) | {
+            "texts": hash_of(ids.tobytes() for ids in texts),
+            "forgets": hash_of([self.forgets.tobytes()]),
+            "batch_tokens": settings.batch_tokens,
+        }
+
+    def parts(self, done: Part) -> Generator[Part]:
+        """The batches after those that are done."""
+        settings, longest = self.reader.settings, max(len(text.ids) for text in self.texts)
+        size = max(1, settings.batch_tokens // longest)
+        settings.on_progress(done.coverage.inputs)
+        for first in range(done.shards * size, len(self.texts), size):
+            texts = self.texts[first : first + size]
+            scores = self.reader.score(texts, self.forgets)
+            settings.on_progress(len(texts))
+            yield ReadShards([scores], 1, Coverage(len(texts), sum(len(text.ids) for text in texts)))
+
+    def unfinished(self) -> None:
+        """Nothing: a batch is scored whole or not at all."""
