@@ -81,7 +81,8 @@ class NumberTable:
     """A table with a row for each combination of labels that has a value, and a column for each number.
 
     * `rows`: titles by dimension; `columns`: of each number its title, and how its values are written: "%" for a share
-      in per cent, "+%" for a difference of shares in points, a format such as ".1f", or "" for two decimals or more.
+      in per cent, "+%" for a difference of shares in points, "bytes", a format such as ".1f", or "" for two decimals or
+      more.
     * `words`: of labels that have others than their own, by dimension.
     """
 
