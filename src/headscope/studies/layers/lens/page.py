@@ -180,6 +180,7 @@ AGREEMENT = (
     "Share of the items of {suite} whose good answer has the higher probability, by condition; lens {label}. Half is "
     "chance."
 )
+CLASSES = "How often it predicts the right piece of words of each class; lens {label}. "
 TABLE = (
     "Predictions of each layer in per cent with 95% intervals: of the right piece, of what the last layer predicts, "
     "and those that no later layer changes; geometric mean of the rank of the last layer's prediction; "
@@ -206,6 +207,13 @@ PAGE = StudyParts(
             per="lens",
             most={"condition": 7},
             style={"dim": "space", "reference": HALF},
+        ),
+        Chart(
+            *("right_by_class", "curve", "Predictions by layer", CLASSES),
+            dims=("space", "word_class"),
+            per="lens",
+            most={"word_class": 7},
+            style={"dim": "space"},
         ),
         late,
     ),
