@@ -21,7 +21,7 @@ def test_right_pieces_and_loss_by_class_are_those_of_masking_each_alone(tmp_path
     corpus = headscope.read(tmp_path / "x.tsv", kind="classes")
     result = headscope.lens(model, corpus, Settings(resamples=20), every_piece=True, map_predictions=0)
     row, found = rows[4], {"R0": [], "R1": []}  # every fifth text is reported
-    for at in (place for place in range(len(row)) if place != 2):
+    for at in (index for index in range(len(row)) if index != 2):
         inputs = model.tokenizer(" ".join([*row[:at], "[MASK]", *row[at + 1 :]]), return_tensors="pt")
         predicted = model.network(**inputs).logits[0, at + 1].log_softmax(-1)
         right = model.tokenizer.convert_tokens_to_ids(row[at])
