@@ -26,7 +26,7 @@ REFUSED = {
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
     ("kv", "no feature"): "none of its 1 texts has 13 tokens",
-    ("shrink", "one example"): "has 1 texts that the model can read; at least 2 are needed",
+    ("shrink", "one example"): "has 1 text that the model can read; at least 2 are needed",
     ("shrink", "uneven heads"): "has lost single heads or neurons, which its class cannot say; shrink the whole one",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }

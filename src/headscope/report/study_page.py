@@ -5,7 +5,7 @@ there are those of `report/default_parts`.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -160,13 +160,20 @@ def _effect(finding: Finding) -> float:
     return finding.claim.effect if finding.claim and finding.verdict == "holds" else 0.0
 
 
-def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
-    """A hook of a declared card, which is empty if it asks for something that its result does not have."""
+def _left_out(hook: Any, empty: Any) -> Callable[..., Any]:
+    """A hook of a declared card, or what all results have; empty if it asks for something that its result lacks."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
         with leaving_out(result), special_tokens(result.attrs), debug_mode(False):
-            value = hook(result, *rest)
+            value = hook(result, *rest) if callable(hook) else _there(hook, result)
             return of_model(list(value) if isinstance(value, Iterator) else value)
         return empty
 
     return call
+
+
+def _there(declared: Any, result: xr.Dataset) -> Any:
+    """The numbers of a result that stand beside others by name, where both are there; all else as it is."""
+    if not isinstance(declared, Mapping):
+        return declared
+    return {name: result[beside] for name, beside in declared.items() if name in result and beside in result}

@@ -28,7 +28,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely
+from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely, surely_above
 from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
@@ -94,8 +94,8 @@ def positional(numbers: Numbers) -> Iterator[Finding]:
 
 def _surely_above(array: xr.DataArray, limit: float) -> list[str]:
     """The heads above a limit beyond chance, the strongest first."""
-    q = q_above(array, limit)
-    return [] if q is None else [reading.head for reading in strongest(array.where(q < RATE)) if reading.value > limit]
+    sure = array.where(surely_above(array, limit))
+    return [reading.head for reading in strongest(sure) if reading.value > limit]
 
 
 def average_breadth(numbers: Numbers) -> Iterator[Finding]:

@@ -113,8 +113,8 @@ PAGE = StudyParts(
     ),
     tables=(
         NumberTable(
-            *("cache", "Bytes of the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
-            {"cache": ("All keys", ".0f"), "plan_cache": ("With the plan", ".0f")},
+            *("cache", "Room for the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
+            {"cache": ("All keys", "bytes"), "plan_cache": ("With the plan", "bytes")},
         ),
         NumberTable(
             *("key_heads", "One KV head forgets, all others keep all.", HEADS),

@@ -190,11 +190,6 @@ def training(numbers: Numbers) -> Finding | None:
     return Finding("How it was trained", text) if saved["epochs"] else None
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The probability that the gate is open; none without gates."""
-    return ("head_gate",) if "head_gate" in result else ()
-
-
 def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
     """Whether the head stays in the saved model."""
     for row in of_variable(rows, "head_gate"):
@@ -258,6 +253,6 @@ PAGE = StudyParts(
         changed_examples,
     ),
     by_layer=(),
-    card=StudyCard(hidden=("head_stays",), main_numbers=main_numbers, sentences=sentences),
+    card=StudyCard(hidden=("head_stays",), main_numbers=("head_gate",), sentences=sentences),
     no_claim=no_claim,
 )

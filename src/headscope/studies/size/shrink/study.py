@@ -57,7 +57,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     groups: Annotated[int, Range(2, 1000)] = 12,
     epochs: Annotated[int, Range(0, 1000)] = 4,
     tolerance: Annotated[float, Range(0, 1000)] | None = None,
-    words_tolerance: Annotated[float, Range(0, 1000)] = 0.1,
     best_effort: bool = False,
     eight_bit: bool = False,
 ) -> xr.Dataset:
@@ -89,8 +88,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
     * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
     * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
-    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
-    * `words_tolerance`: Save no causal language model whose loss of a token rises by more than this, in nats.
+    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task). Without a task
+      save no causal language model whose loss of a token rises by more, in nats.
     * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
       rises by more.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
@@ -135,7 +134,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
     judged = evidence(judge, search, measured, untrained, smaller)
-    of_words = word_loss(judge, smaller, words_tolerance, refuse=not best_effort)
+    of_words = word_loss(judge, smaller, refuse=not best_effort)
     beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
     scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})

@@ -160,16 +160,6 @@ def special_tokens(numbers: Numbers) -> Iterator[Finding]:
         )
 
 
-def limits(numbers: Numbers) -> Finding:
-    """What a reader has to keep in mind."""
-    return Finding(
-        "Limits",
-        "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
-        "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
-        "flow are of fewer inputs.",
-    )
-
-
 def completeness(numbers: Numbers) -> Finding:
     """How near integrated gradients come to adding up to the difference of the target."""
     error = float(numbers.array("completeness_error").max())
@@ -267,12 +257,18 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
 
 
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
+LIMITS = Finding(
+    "Limits",
+    "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
+    "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
+    "flow are of fewer inputs.",
+)
 PAGE = StudyParts(
     highlights=(
         *(above_random, most_faithful, attention_beside, blank_out),
         *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
     ),
-    findings=(target, altered_page.heads_alone, altered_page.effective, limits, completeness),
+    findings=(target, altered_page.heads_alone, altered_page.effective, LIMITS, completeness),
     charts=(
         *(methods_chart, inputs, *map(layer_chart, MATRICES), curves, altered_page.chart, altered_page.layer_chart),
         classes_chart,
