@@ -33,7 +33,7 @@ NOTHING = Finding(
     "Nothing was measured",
     "No example gives a value to any number of this study. Read more examples, longer ones, or another corpus.",
 )
-NO_CLAIM = Finding("Nothing stands out", "No difference that this study looks for is beyond chance here.")
+NO_CLAIM = Finding("Nothing stands out", "No effect that this study tests for holds beyond chance here.")
 ORDER: list[Verdict | None] = ["holds", "fails", None, "undecided"]
 # The hooks of a card, and what each gives where it asks for something that its result does not have.
 HOOKS: dict[str, Any] = dict.fromkeys(("main_numbers", "sentences", "maps", "figures"), ())

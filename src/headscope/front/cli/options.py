@@ -72,7 +72,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "other": (
         str | None,
         None,
-        Option("--corpus", metavar="CORPUS", help="As CORPUS; by default the task's dev split, or 'sample'."),
+        Option("--corpus", metavar="CORPUS", help="Corpus to read; by default the task's dev split, or 'sample'."),
     ),
     "out": (
         Path | None,

@@ -63,7 +63,7 @@ def clear(numbers: Numbers) -> Finding:
     sure = share.where(surely_above(share, HALF))
     best = [(name, reading) for name in CLEAR for reading in strongest(sure.sel(pattern=name))[:1]]
     heads = [f"{reading.head} ({label('pattern', name)})" for name, reading in best if reading.value > HALF]
-    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head surely has one in half of its maps'}.")
+    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head clearly has one in half of its maps'}.")
 
 
 def mixed(numbers: Numbers) -> Finding:

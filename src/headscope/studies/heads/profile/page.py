@@ -84,7 +84,7 @@ def positional(numbers: Numbers) -> Iterator[Finding]:
     names = [f"{topic.lower()}: {first_of(some, 3, ', ')}" for topic, some in heads.items() if some]
     yield Finding.judged(
         claims[witness(claims)],
-        f"{'; '.join(names).capitalize() or 'Of no head it is sure that either gets more than half of its attention'}.",
+        f"{'; '.join(names).capitalize() or 'No head clearly gives either more than half of its attention'}.",
         holds=f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour",
         fails="No head mostly attends to a neighbour",
         undecided="It cannot be told whether a head mostly attends to a neighbour",
@@ -109,8 +109,8 @@ def no_claim(result: xr.Dataset) -> Finding:
     """What is said first of a model of which no claim holds."""
     is_near = float(result["entropy"].mean()) > NEAR_UNIFORM * float(result.get("uniform_entropy", 0)) > 0
     near = "This model's attention is near to uniform: no head" if is_near else "No head"
-    text = "That one mostly attends to one kind of token, to a neighbour, or to a linguistic feature is not shown."
-    return Finding(f"{near} surely stands out", text)
+    text = "None is shown to prefer one kind of token, a neighbour, or a linguistic feature."
+    return Finding(f"{near} clearly stands out", text)
 
 
 def clearest_feature(numbers: Numbers) -> Iterator[Finding]:

@@ -41,8 +41,8 @@ def plan(numbers: Numbers) -> Finding:
         below(rise, bound, n),
         text,
         holds=f"{number} of {heads} may forget within {bound} nats",
-        fails=f"The plan does not stay within {bound} nats",
-        undecided=f"It is not shown that the plan stays within {bound} nats",
+        fails=f"The plan costs more than {bound} nats",
+        undecided=f"The plan may cost more than {bound} nats",
         unit="texts",
     )
 

@@ -89,7 +89,7 @@ def needed(numbers: Numbers) -> Finding | None:
     text = (
         f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {share:%} of "
         f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are those of "
-        "these sizes where it surely does, and where it may."
+        "these sizes where it clearly does, and where it may."
     )
     if share.value <= sizes[-1] / sizes[0] * (1 + 1e-9):
         text += " No smaller size was tested on these examples."
@@ -122,7 +122,7 @@ def kept_kinds(numbers: Numbers) -> Iterator[Finding]:
             f"{heads:.0f} of all {n} heads are, by the results given.",
             holds=f"More heads that stay are {words} than of random ones",
             fails=f"Fewer heads that stay are {words} than of random ones",
-            undecided=f"Heads that stay are not surely more often {words} than random ones",
+            undecided=f"Heads that stay are not clearly more often {words} than random ones",
             unit="",
         )
 

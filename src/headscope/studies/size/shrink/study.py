@@ -75,8 +75,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
-    * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
-    * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
+    * `speed`: Become at least this many times as fast, such as 1.5x (the default without a target).
+    * `size`: Have at most this size, such as 10MB or 60%. Without a target a BERT gets 60% and 1.5x.
     * `method`: Choose parts by what they add (estimate), or by gates that are trained together with the model towards
       --speed or --size.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
@@ -86,8 +86,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
       has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
       (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
-    * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
-    * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
+    * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
+    * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task). Without a task
       save no causal language model whose loss of a token rises by more, in nats.
     * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss

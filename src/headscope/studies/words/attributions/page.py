@@ -87,7 +87,7 @@ def most_faithful(numbers: Numbers) -> Iterator[Finding]:
         + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
         holds=f"{METHODS[first.method].capitalize()} is the most faithful method",
         fails="No method is the most faithful on both halves of the inputs",
-        undecided="The most faithful methods could not be told apart",
+        undecided="The most faithful methods cannot be told apart",
         unit="inputs",
     )
 
@@ -107,7 +107,7 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
         f"{text}, and {attention.lead.text} less than {first.name}.",
         holds=f"Attention is less faithful than {METHODS[first.method]}",
         fails=f"Attention is as faithful as {METHODS[first.method]}",
-        undecided=f"Attention and {METHODS[first.method]} could not be told apart",
+        undecided=f"Attention and {METHODS[first.method]} cannot be told apart",
         unit="inputs",
     )
 
