@@ -84,8 +84,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError("--text and --against need each other: name two texts of the same number of pieces")
     pair = text_pair(model, (text, against), answers) if text is not None and against is not None else None
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
-    of_text = model.max_tokens if every_piece else OF_TEXT
-    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed, of_text)
+    most_masked = model.max_tokens if every_piece else OF_TEXT
+    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed, most_masked)
     reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
     fitted, left_out = fitted.first(map_predictions), ""
@@ -104,8 +104,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
     )
     if classes := classes_of(corpus):
-        of_words = np.array(classes_of_predictions(model, reported, read))
-        add_classes(variables, read, {name: of_words == name for name in classes}, reported.units, settings)
+        names = np.array(classes_of_predictions(model, reported, read))
+        add_classes(variables, read, {name: names == name for name in classes}, reported.units, settings)
     direct = writes if isinstance(writes, str) else contributions(model, writes, reported, tokens, settings)
     if not isinstance(direct, str):
         for name, cases in direct.items():

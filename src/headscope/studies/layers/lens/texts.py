@@ -72,11 +72,11 @@ class ReadTexts:
 
 
 def split_texts(
-    model: Model, corpus: Corpus, most: int, seed: int, of_text: int = OF_TEXT
+    model: Model, corpus: Corpus, most: int, seed: int, most_masked: int = OF_TEXT
 ) -> tuple[ReadTexts, ReadTexts]:
     """Texts to fit maps on, and texts to report: every fifth document (or text), each with at most `most` pieces.
 
-    Of fewer than five texts the last one is reported. Of each text a masked model predicts at most `of_text` pieces.
+    Of fewer than five texts the last one is reported. Of each text a masked model predicts at most `most_masked` pieces.
     """
     kept, apart = every_fifth(list(corpus.units), corpus.by_document)
     kept, apart = (kept, apart) if apart else (kept[:-1], kept[-1:])
@@ -84,8 +84,8 @@ def split_texts(
     found = []
     for numbers in (kept, apart):
         order = random.permutation(np.array(list(numbers), int))
-        of_part = [examples[number] for number in order]
-        found.append(_chosen(model, of_part, np.array(corpus.units)[order], most, random, of_text))
+        texts = [examples[number] for number in order]
+        found.append(_chosen(model, texts, np.array(corpus.units)[order], most, random, most_masked))
     return found[0], found[1]
 
 
@@ -95,7 +95,7 @@ def _chosen(
     units: Int[np.ndarray, " text"],
     most: int,
     random: np.random.Generator,
-    of_text: int,
+    most_masked: int,
 ) -> ReadTexts:
     kept, numbers, left_out, predicted = list[ScoredPieces](), list[int](), Counter[str](), 0
     for start in range(0, len(examples), 256):
@@ -107,7 +107,7 @@ def _chosen(
             elif not len(text.places):
                 left_out["no piece"] += 1
             elif predicted < most:
-                kept.append(_some(text, model, most - predicted, random, of_text))
+                kept.append(_some(text, model, most - predicted, random, most_masked))
                 numbers.append(number)
                 predicted += len(kept[-1].places)
         if predicted >= most:
@@ -115,9 +115,9 @@ def _chosen(
     return ReadTexts(kept, units[numbers], left_out, [examples[number] for number in numbers])
 
 
-def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator, of_text: int) -> ScoredPieces:
+def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator, most_masked: int) -> ScoredPieces:
     """A text with some of its pieces to predict: of a causal model all, in order."""
-    number = min(most, len(text.places) if is_causal(model) else of_text)
+    number = min(most, len(text.places) if is_causal(model) else most_masked)
     positions = text.places[:number]
     if not is_causal(model):
         positions = np.sort(random.permutation(text.places)[:number])
