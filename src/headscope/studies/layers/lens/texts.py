@@ -76,7 +76,7 @@ def split_texts(
 ) -> tuple[ReadTexts, ReadTexts]:
     """Texts to fit maps on, and texts to report: every fifth document (or text), each with at most `most` pieces.
 
-    Of fewer than five texts the last one is reported. Of each text a masked model predicts at most `most_masked` pieces.
+    Of fewer than five texts the last one is reported. A masked model predicts at most `most_masked` pieces of a text.
     """
     kept, apart = every_fifth(list(corpus.units), corpus.by_document)
     kept, apart = (kept, apart) if apart else (kept[:-1], kept[-1:])
