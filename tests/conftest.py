@@ -35,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other work on the machine is no failure; timing is for benchmarks/.
 settings.register_profile("no deadline", settings(), deadline=None)
-settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=50)
+settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=30)
 settings.load_profile("no deadline")
 
 CHROMIUM = (

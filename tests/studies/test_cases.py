@@ -33,7 +33,7 @@ REFUSED = {
 # Beside whole results and refusals, each case has a study; the others are thorough.
 FIRST = (
     *(("landscape", "not annotated"), ("lens", "one example"), ("pretrain_head", "two examples")),
-    *(("geometry", "no feature"), ("probe", "one head"), ("syntax", "uneven heads"), ("kv", "decoder")),
+    *(("geometry", "no feature"), ("gradients", "one head"), ("coreference", "uneven heads"), ("kv", "decoder")),
 )
 CELLS = [
     pytest.param(study, case, marks=() if case == WHOLE_RESULTS or cell in (*REFUSED, *FIRST) else pytest.mark.thorough)

@@ -69,10 +69,11 @@ class _Store(AbstractDataStore):
         }
 
     def _dims(self, name: str, dataset: Any) -> tuple[str, ...]:
-        listed = "DIMENSION_LIST" in dataset.attrs
-        if dataset.ndim == 1 and not listed and "CLASS" in dataset.attrs:  # it labels the dimension
+        attributes = dataset.attrs
+        listed = "DIMENSION_LIST" in attributes
+        if dataset.ndim == 1 and not listed and "CLASS" in attributes:  # it labels the dimension
             return (name,)
-        scales = dataset.attrs["DIMENSION_LIST"] if listed else ()
+        scales = attributes["DIMENSION_LIST"] if listed else ()
         if len(scales) != dataset.ndim or not all(map(len, scales)):
             raise ValueError(f"variable '{name}' has dimensions without a name")
         return tuple(self.names[h5o.get_info(h5r.dereference(scale[0], self.file.id)).addr] for scale in scales)

@@ -18,7 +18,6 @@ from headscope.studies.size.shrink.figures import (
     choices,
     facts,
     groups,
-    layer_neurons,
     open_gates,
     path_figures,
     steps,
@@ -202,6 +201,7 @@ KEPT = (
     "Share of each layer that stays in the saved model: of its neurons and heads, and of what these add to the states "
     "of texts of the search; 0 where the layer is gone."
 )
+NEURONS = "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone."
 OPEN = "Probability that the gate of each head is open at the end of the training of gates."
 SCORES = (
     "Scores of held-out examples with 95% intervals: of the whole model, of the saved one before and after its "
@@ -238,7 +238,7 @@ PAGE = StudyParts(
     charts=(
         path_figures,
         Chart("kept_share", "matrix", REMOVED, KEPT, dims=("layer", "kept")),
-        layer_neurons,
+        Chart("layer_neurons", "matrix", REMOVED, NEURONS, dims=("layer", "step")),
         Chart("head_gate", "heatmap", GATES, OPEN, style={"domain": (0, 1)}),
         open_gates,
         choices,
