@@ -107,8 +107,8 @@ def average_breadth(numbers: Numbers) -> Iterator[Finding]:
 
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first of a model of which no claim holds."""
-    is_near = float(result["entropy"].mean()) > NEAR_UNIFORM * float(result.get("uniform_entropy", 0)) > 0
-    near = "This model's attention is near to uniform: no head" if is_near else "No head"
+    entropy, even = (float(result[name].mean()) if name in result else 0.0 for name in ("entropy", "uniform_entropy"))
+    near = "This model's attention is near to uniform: no head" if entropy > NEAR_UNIFORM * even > 0 else "No head"
     text = "None is shown to prefer one kind of token, a neighbour, or a linguistic feature."
     return Finding(f"{near} clearly stands out", text)
 

@@ -33,27 +33,29 @@ def patched(pair: TextPair, stack: Stack, settings: Settings) -> dict[str, Float
     head, at all tokens or at the one that predicts.
     """
     model, ids = pair.model, torch.from_numpy(pair.ids)
-    states, contexts = _of_first(pair, stack)
+    (states, contexts), (replaced, _) = (_states_and_contexts(pair, stack, row) for row in (0, 1))
     first, second = pair.lead(ids).double().tolist()
     rows = min(max(1, settings.batch_tokens // ids.shape[1]), reads_together(model))
 
-    def restored(number: int, put: Callable[[Rows], AbstractContextManager[object]]) -> Float[np.ndarray, " copy"]:
-        """How much comes back in each of so many copies of the second text."""
+    def restored(number: int, layer: int, put: Callable[[Rows], AbstractContextManager[object]]) -> np.ndarray:
+        """How much comes back in each of so many copies of the second text, with a change in a layer."""
         leads = [np.zeros(0)]
         for copies in torch.arange(number).split(rows) if number else ():
-            with put(copies):
+            with _entering(stack, layer, replaced[layer].expand(len(copies), -1, -1)), put(copies):
                 leads.append(pair.lead(ids[1:].expand(len(copies), -1)).double().cpu().numpy())
             settings.on_progress(len(copies))
         return (np.concatenate(leads) - second) / (first - second)
 
     def by_head(tokens: slice) -> Float[np.ndarray, "layer head"]:
-        both = zip(model.projections, contexts, strict=True)
-        layers = [restored(maps.heads, partial(_with_heads, maps, values, tokens)) for maps, values in both]
+        layers = [
+            restored(maps.heads, layer, partial(_with_heads, maps, contexts[layer], tokens))
+            for layer, maps in enumerate(model.projections)
+        ]
         return by_layer(np.concatenate(layers), model.capture.heads)
 
     by_state = [
-        restored(ids.shape[1], partial(_with_states, layer, values))
-        for layer, values in zip(stack.layers, states, strict=True)
+        restored(ids.shape[1], layer, partial(_with_states, module, states[layer]))
+        for layer, module in enumerate(stack.layers)
     ]
     last = slice(pair.token, pair.token + 1)
     return {
@@ -71,9 +73,9 @@ def runs(pair: TextPair) -> int:
     return pair.ids.shape[1] * len(heads) + 2 * sum(heads)
 
 
-def _of_first(pair: TextPair, stack: Stack) -> tuple[list[States], list[States]]:
-    """What enters each layer when the first text is read, and what its heads put out side by side."""
-    contexts, ids = dict[int, Tensor](), torch.from_numpy(pair.ids[:1]).to(pair.model.device)
+def _states_and_contexts(pair: TextPair, stack: Stack, row: int) -> tuple[list[States], list[States]]:
+    """What enters each layer when a text of the pair is read, and what its heads put out side by side."""
+    contexts, ids = dict[int, Tensor](), torch.from_numpy(pair.ids[row : row + 1]).to(pair.model.device)
 
     def keep(layer: int, values: Tensor) -> None:
         contexts[layer] = values[0]
@@ -83,6 +85,14 @@ def _of_first(pair: TextPair, stack: Stack) -> tuple[list[States], list[States]]
     with torch.inference_mode(), fast(network), at_contexts(network, pair.model.projections, keep):
         calls, _ = Stack(network.base_model, stack.layers).calls(inputs)
     return [call.states[0] for call in calls], [contexts[layer] for layer in range(len(calls))]
+
+
+def _entering(stack: Stack, layer: int, states: Float[Tensor, "copy token width"]) -> AbstractContextManager[None]:
+    """Context in which states enter a layer, from 0, and those below are not run; the first layer has its own."""
+    below: dict[nn.Module, Any] = dict.fromkeys(stack.layers[:layer], lambda states, *_, **__: states)
+    if layer:
+        below[stack.layers[layer - 1]] = lambda *_, **__: states
+    return instead(below)
 
 
 def _with_states(layer: nn.Module, first: States, tokens: Rows) -> AbstractContextManager[None]:

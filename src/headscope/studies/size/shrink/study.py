@@ -164,10 +164,11 @@ def _measured(judge: Judge, plan: ShrinkPlan) -> Original:
 
 def _attributes(judge: Judge, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
     """What the result says beside its variables."""
-    task, inputs = judge.task, judge.held_out
+    task, inputs, documents = judge.task, judge.held_out, len(set(judge.texts.units))
+    of_texts = f"{documents:,} documents" if corpus.by_document else corpus.resampled
     return {
         **({"task": task.name} if task else {}),
-        "resampled": (corpus if task is None else task.dev).resampled,
+        "resampled": of_texts if task is None else task.dev.resampled,
         "shrinking": json.dumps(facts),
         "options": json.dumps({"method": facts["method"]}),
         "n_examples": len(inputs),
