@@ -2,7 +2,7 @@
 
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import AutoModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 import headscope
 from headscope.corpora.readers.fasta import AMINO_ACIDS
@@ -23,10 +23,10 @@ def letter_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
     return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=max_tokens, **names)
 
 
-def letter_model(seed: int = 0, sharp: float = 1.0) -> headscope.Model:
+def letter_model(seed: int = 0, sharp: float = 1.0, kind: type = AutoModel) -> headscope.Model:
     """A BERT of two layers and four heads with random weights; `sharp` multiplies its queries."""
-    network = tiny_bert(seed, vocab_size=len(SPECIAL) + len(AMINO_ACIDS), num_hidden_layers=2)
-    for layer in network.encoder.layer:
+    network = tiny_bert(seed, kind, vocab_size=len(SPECIAL) + len(AMINO_ACIDS), num_hidden_layers=2)
+    for layer in network.base_model.encoder.layer:
         layer.attention.self.query.weight.data *= sharp
     return headscope.wrap(network, letter_tokenizer())
 

@@ -35,7 +35,6 @@ STUDY = Study(
         "frequency": Dimension(PIECES),
         "from_query": Dimension("distance from the query to the key, in tokens", "whole", -8, 8),
         "piece": Dimension("piece of a vocabulary of at most 64, such as an amino acid"),
-        "word_class": Dimension("class that the corpus gives a word, such as a region of a protein"),
     },
     measures=(*SURFACE, *SMALL, *FREQUENCY, *PREDICTED),
     numbers=(

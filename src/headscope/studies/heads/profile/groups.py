@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.corpora import Corpus
 from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Values
-from headscope.errors import HeadscopeError
 from headscope.measures._frequency import from_text, multiples, uniform
 from headscope.models import Model
 from headscope.passes.measures import Measure
@@ -18,7 +15,6 @@ from headscope.results.variables import Variable
 from headscope.studies.heads.profile import STUDY
 
 MOST_PIECES = 64  # of a vocabulary that is small
-MOST_CLASSES = 300
 # Ends of the names of the two numbers of a group: a share, and a multiple of that of uniform attention.
 SHARE, MULTIPLE = "attention", "multiple"
 Members = Callable[[Batch], Float[Tensor, "example token group"]]
@@ -91,17 +87,3 @@ def _both(model: Model, dim: str, names: Iterable[str], members: Members) -> lis
     numbers = [STUDY.labels[f"{dim}_{kind}"] for kind in (SHARE, MULTIPLE)]
     labels = [Variable(number.name, number.what, number.unit, STUDY.source, {dim: tuple(names)}) for number in numbers]
     return [GroupAttention(variable, members, not model.looks_ahead) for variable in labels]
-
-
-def classes_of(corpus: Corpus) -> tuple[str, ...]:
-    """The classes that a corpus gives its words, in the order of the first of each.
-
-    Raises `HeadscopeError` for more than 300.
-    """
-    if not any(sentence.classes for example in islice(corpus, 1) for sentence in example.sentences):
-        return ()  # as of all its sentences
-    names = dict.fromkeys(name for example in corpus for sentence in example.sentences for name in sentence.classes)
-    if len(names) > MOST_CLASSES:
-        few = f"at most {MOST_CLASSES} are compared; give several words the same class, or '_' for none"
-        raise HeadscopeError(f"corpus '{corpus.name}' has {len(names):,} classes of words; {few}")
-    return tuple(name for name in names if name)

@@ -9,6 +9,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import classes_of
 from headscope.encoding.encoder import Words
 from headscope.measures import FREQUENCY, PREDICTED, SMALL, SURFACE
 from headscope.models import Model
@@ -25,7 +26,7 @@ from headscope.studies.heads.profile.frequencies import (
     predictions_of,
     word_counts,
 )
-from headscope.studies.heads.profile.groups import classes_of, group_measures
+from headscope.studies.heads.profile.groups import group_measures
 
 LACKING = "tokens whose piece the frequency list lacks, in no class"
 

@@ -3,6 +3,7 @@
 from headscope.study import Dimension, Kind, Number, Study
 
 BY_SPACE = ("lens", "space")
+BY_CLASS = (*BY_SPACE, "word_class")
 DIN = "Din et al. 2024, section 4"
 GAIN = "share of right predictions of the last layer minus that of the most frequent piece"
 DIVERGENCE = "Kullback-Leibler divergence of the last layer's distribution over pieces from that of the layer"
@@ -44,6 +45,8 @@ STUDY = Study(
         ),
         Number("settled", "predictions that are settled: this layer and all above predict the same", "share", BY_SPACE),
         Number("settling_layer", "first layer from which on the prediction stays, mean", "layer", ("lens",)),
+        Number("right_by_class", "predictions of the right piece, by class of words", "share", BY_CLASS),
+        Number("loss_by_class", "loss of the right piece, by class of words", "nats", BY_CLASS),
         Number(
             *("agreement", "items whose good answer has the higher probability", "share", (*BY_SPACE, "condition")),
             source="Goldberg 2019",

@@ -237,6 +237,7 @@ AGREEMENT = (
     "Share of the items of {suite} whose good answer has the higher probability, by condition; lens {label}. Half is "
     "chance."
 )
+CLASSES = "How often it predicts the right piece of words of each class; lens {label}. "
 WRITTEN, PATCHED = "What heads write", "One text put into another"
 STATES_PUT = (
     "The share of the lead of the first answer that comes back in the second text with the state of the first that "
@@ -276,6 +277,13 @@ PAGE = StudyParts(
             per="lens",
             most={"condition": 7},
             style={"dim": "space", "reference": HALF},
+        ),
+        Chart(
+            *("right_by_class", "curve", "Predictions by layer", CLASSES),
+            dims=("space", "word_class"),
+            per="lens",
+            most={"word_class": 7},
+            style={"dim": "space"},
         ),
         late,
         Chart(

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import classes_of
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -29,7 +30,7 @@ from headscope.studies.layers.lens.patching import patched, runs
 from headscope.studies.layers.lens.predictions import LENSES, LayerPredictions, gap_items, items_won, layer_predictions
 from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_maps, layer_reader
 from headscope.studies.layers.lens.text_pair import text_pair
-from headscope.studies.layers.lens.texts import ReadTexts, late_examples, split_texts
+from headscope.studies.layers.lens.texts import OF_TEXT, ReadTexts, classes_of_predictions, late_examples, split_texts
 
 COUNTED = ("right", "direct_head_gain")  # with the number of predictions beside them
 
@@ -46,6 +47,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     answers: str | None = None,
     predictions: Annotated[int, Range(20, 100_000)] = 2000,
     map_predictions: Annotated[int, Range(0, 50_000)] = 4000,
+    every_piece: bool = False,
 ) -> xr.Dataset:
     """`final_first[lens, space]`: how often the prediction of a layer is that of the last one.
 
@@ -72,6 +74,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `answers`: The words that the two texts are to predict, as WORD,WORD; by default those that they do.
     * `predictions`: Report at most this number of predictions.
     * `map_predictions`: Fit the maps to at most this number of predictions; 0 leaves the maps out.
+    * `every_piece`: Mask each piece of a text once, not four of them: a text of N pieces is read N times.
 
     Raises `HeadscopeError` if the model has no head for words, its layers cannot be read, the corpus is too short, or
     the suite has no item with two single pieces in a gap, or the two texts do not fit each other.
@@ -81,7 +84,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError("--text and --against need each other: name two texts of the same number of pieces")
     pair = text_pair(model, (text, against), answers) if text is not None and against is not None else None
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
-    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
+    most_masked = model.max_tokens if every_piece else OF_TEXT
+    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed, most_masked)
     reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
     fitted, left_out = fitted.first(map_predictions), ""
@@ -99,6 +103,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     variables = to_variables(
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
     )
+    if classes := classes_of(corpus):
+        names = np.array(classes_of_predictions(model, reported, read))
+        add_classes(variables, read, {name: names == name for name in classes}, reported.units, settings)
     direct = writes if isinstance(writes, str) else contributions(model, writes, reported, tokens, settings)
     if not isinstance(direct, str):
         for name, cases in direct.items():
@@ -181,6 +188,39 @@ def to_variables(
     _add(variables, "final_divergence", mean_of_cases(predictions.divergence, unit_of_case, seed, resamples))
     _add(variables, "settling_layer", mean_of_cases(settling.astype(float), unit_of_case, seed, resamples))
     return variables
+
+
+def add_classes(
+    variables: Variables,
+    predictions: LayerPredictions,
+    members: Mapping[str, Bool[np.ndarray, " prediction"]],
+    units: Int[np.ndarray, " text"],
+    settings: Settings,
+) -> None:
+    """Add right predictions and the loss by the class of words; `members` are the predictions of each class."""
+    members = {name: chosen for name, chosen in members.items() if chosen.any()}
+    if not members:
+        return
+    added = Variables({**variables.coords, "word_class": list(members)}, STUDY.source, STUDY.labels)
+    lenses = len(variables.coords["lens"])
+    for variable, cases in (
+        ("right_by_class", predictions.right[:lenses]),
+        ("loss_by_class", -predictions.log_probability[:lenses]),
+    ):
+        scores = [
+            mean_of_cases(
+                cases[..., chosen],
+                units[predictions.text[chosen]],
+                settings.seed,
+                settings.resamples,
+                of_answers=variable == "right_by_class",
+            )
+            for chosen in members.values()
+        ]
+        counts = Count([score.count for score in scores], "predictions of a class", "predictions", ("word_class",))
+        bounds = np.stack([score.interval for score in scores], -2)
+        added.add(variable, np.stack([score.mean for score in scores], -1), interval=bounds, count=counts)
+    variables.arrays.update(added.arrays)
 
 
 def add_agreement(
