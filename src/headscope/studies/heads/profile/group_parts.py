@@ -68,7 +68,7 @@ def _listed(share: xr.DataArray, times: xr.DataArray, dim: str) -> str:
 def by_head(numbers: Numbers, *, section: str, captions: Mapping[str, str]) -> Iterator[Figure]:
     """Matrices of heads by groups of tokens, the heads with the largest values of the first number on top."""
     first = numbers.array(next(iter(captions)))
-    (dim,) = set(first.dims) - {"layer", "head"}
+    (dim,) = {*map(str, first.dims)} - {"layer", "head"}
     flat = first.max(dim).stack(place=("layer", "head")).dropna("place")
     places = flat.sortby(flat, ascending=False)["place"].values.tolist()[:ROWS]
     names = xr.DataArray([head_name(layer, head) for layer, head in places], dims="head", name="head")

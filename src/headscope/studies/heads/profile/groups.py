@@ -83,7 +83,7 @@ def group_measures(model: Model, classes: tuple[str, ...]) -> list[Measure]:
     return measures + (_both(model, "word_class", classes, ClassMembers(classes)) if classes else [])
 
 
-def _both(model: Model, dim: str, names: Iterable[str], members: Members) -> list[Measure]:
+def _both(model: Model, dim: str, names: Iterable[str], members: Members) -> list[GroupAttention]:
     numbers = [STUDY.labels[f"{dim}_{kind}"] for kind in (SHARE, MULTIPLE)]
     labels = [Variable(number.name, number.what, number.unit, STUDY.source, {dim: tuple(names)}) for number in numbers]
     return [GroupAttention(variable, members, not model.looks_ahead) for variable in labels]
