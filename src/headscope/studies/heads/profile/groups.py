@@ -80,7 +80,7 @@ def group_measures(model: Model, classes: tuple[str, ...]) -> list[Measure]:
     if 0 < len(pieces) <= MOST_PIECES:
         names = sorted(pieces)
         measures += _both(model, "piece", names, PieceMembers(tuple(pieces[name] for name in names)))
-    return measures + (_both(model, "word_class", classes, ClassMembers(classes)) if classes else [])
+    return [*measures, *(_both(model, "word_class", classes, ClassMembers(classes)) if classes else [])]
 
 
 def _both(model: Model, dim: str, names: Iterable[str], members: Members) -> list[GroupAttention]:
