@@ -27,6 +27,7 @@ COMMANDS = {
     "profile": "profile {model} sample --limit 60",
     "patterns": "patterns {model} sample --limit 12 --shown 1",
     "syntax": "syntax {model} sample --limit 120",
+    "contacts": "contacts {model} sample --limit 60 --apart 2",
     "relations": "relations {model} sample --limit 60",
     "relations-pairs": "relations {model} sample --limit 60 --links pairs --no-untrained --as-coded",
     "coreference": "coreference {model} sample",

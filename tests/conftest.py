@@ -5,6 +5,7 @@ import os
 # Kernels of a GPU are run on this processor, by Triton's interpreter; triton reads it when torch imports it.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
+import atexit
 import errno
 import gc
 import shutil
@@ -34,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other work on the machine is no failure; timing is for benchmarks/.
 settings.register_profile("no deadline", settings(), deadline=None)
-settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=50)
+settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=30)
 settings.load_profile("no deadline")
 
 CHROMIUM = (
@@ -68,13 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Leave what was imported out of all later collections of garbage, which are rare: most garbage has no circle."""
     gc.freeze()
+    atexit.register(gc.unfreeze)  # else libraries call what is left a leak
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
-
-
-def pytest_sessionfinish() -> None:
-    """Hypothesis, which pytest may import at the end, asks the garbage collector who refers to an object."""
-    gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -209,6 +206,14 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_power_cut() -> Iterator[None]:
+    """Files need not survive a power cut: to wait for the disk takes longer than most tiny files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

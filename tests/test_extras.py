@@ -19,6 +19,7 @@ from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.cli import run_command
 from support.profile_result import profile_result
+from support.tiny import save_tiny
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -113,12 +114,13 @@ def test_a_page_with_figures_does_not(tmp_path):
 
 
 @pytest.mark.always
-def test_the_main_job_needs_no_extra_but_the_model(tmp_path):
+def test_the_main_job_needs_no_extra(tmp_path):
+    save_tiny(tmp_path / "model")
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({sorted(NEEDS)})); from headscope.front.cli import main; "
-        f"sys.argv = 'headscope profile minilm sample --limit 3 --examples 0 -o'.split() + [{str(tmp_path)!r}]; main()"
+        f"sys.argv = 'headscope profile model sample --limit 3 --examples 0 -o .'.split(); main()"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").is_file() and (tmp_path / "result.nc").is_file()
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     attributions: Study
     cloze: Study
     clusters: Study
+    contacts: Study
     compare: Study
     coreference: Study
     film: Study
@@ -118,6 +119,7 @@ __all__ = [
     "cloze",
     "clusters",
     "compare",
+    "contacts",
     "coreference",
     "export_page",
     "film",

@@ -108,4 +108,7 @@ def test_maps_of_an_atlas_in_one_column_do_not_lie_over_each_other() -> None:
 
 def test_the_file_of_a_column_is_as_wide_as_the_column() -> None:
     chart = heatmap(with_interval(profile_result(), "entropy")).to_dict()
-    assert width_of(fitted(chart, COLUMN)) < COLUMN == width_of(in_column(chart))
+    assert width_of(fitted(chart, COLUMN)) < COLUMN == width_of(in_column(chart)) == 3.3 * 96 // 1 + 1
+    words = " ".join(in_column(chart)["title"]["text"])
+    untitled = in_column(chart, title=False)
+    assert words not in " ".join(svg(untitled).split()) and width_of(untitled) == COLUMN

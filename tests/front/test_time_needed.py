@@ -115,6 +115,6 @@ def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: 
     done = run_command("profile", model, *WORDS, *options, "-o", tmp_path)
     assert done.exit_code == 0 and "left on this machine" not in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "left on this machine" in line]
-    assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N takes fewer")
+    assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N uses fewer")
     if "--json" in options:
         assert json.loads(done.stdout)["report"]

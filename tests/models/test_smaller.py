@@ -133,7 +133,7 @@ def uneven_cuts(draw: st.DrawFn) -> tuple[str, Kept]:
     return family, Kept(layers, draw(st.none() | st.just(some(32))), draw(st.none() | st.just(heads)))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(uneven_cuts())
 def test_uneven_model_is_the_original_without_the_parts(case: tuple[str, Kept]) -> None:
     family, kept = case

@@ -104,6 +104,13 @@ def test_every_input_is_done_once(model: Model, inputs: list[Encoded]) -> None:
     assert done == list(map(len, groups_of(inputs))) and sum(done) == len(inputs) == tallies["entropy"].count
 
 
+def test_texts_that_are_left_out_count_as_done(model: Model) -> None:
+    done: list[int] = []
+    corpus = read(["the cat saw it", "the cat " * 2000, "a dog ran"])
+    result = Pass(model, corpus, replace(QUICK, on_progress=done.append)).measure(["entropy"]).read()
+    assert sum(done) == corpus.n_examples == 3 and result.coverage.inputs == 2
+
+
 def test_a_pass_gathers_what_its_observer_returns(
     model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]
 ) -> None:

@@ -44,7 +44,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_page_and_figures_are_written(written: Path) -> None:
     assert written.name == "report.html"
     files = sorted(path.name for path in (written.parent / "figures").iterdir())
-    assert len(files) == 2 * FIGURES
+    assert len(files) == 2 * 2 * FIGURES
     outline = Outline(written.read_text())
     links = {attrs["href"] for attrs in outline.named("a")}
     assert {f"figures/{name}" for name in files} <= links

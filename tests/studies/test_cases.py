@@ -19,20 +19,21 @@ REFUSED = {
     **{("layers", case): NO_TASK for case in ("not annotated", "no feature")},
     **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("trees", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("contacts", case): "in links or trees; name pairs with --contacts" for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
     ("kv", "no feature"): "none of its 1 texts has 13 tokens",
-    ("shrink", "one example"): "has 1 texts that the model can read; at least 2 are needed",
+    ("shrink", "one example"): "has 1 text that the model can read; at least 2 are needed",
     ("shrink", "uneven heads"): "has lost single heads or neurons, which its class cannot say; shrink the whole one",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
 # Beside whole results and refusals, each case has a study; the others are thorough.
 FIRST = (
     *(("landscape", "not annotated"), ("lens", "one example"), ("pretrain_head", "two examples")),
-    *(("geometry", "no feature"), ("probe", "one head"), ("syntax", "uneven heads"), ("kv", "decoder")),
+    *(("geometry", "no feature"), ("gradients", "one head"), ("coreference", "uneven heads"), ("kv", "decoder")),
 )
 CELLS = [
     pytest.param(study, case, marks=() if case == WHOLE_RESULTS or cell in (*REFUSED, *FIRST) else pytest.mark.thorough)

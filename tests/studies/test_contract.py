@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
+from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Settings, catalog, results
@@ -23,6 +24,7 @@ from headscope.studies._template.study import run as run_template
 from headscope.study import Number
 from support.docs_tools import declared
 from support.every_study import STUDIES, WHOLE_RESULTS, Run, run
+from support.letters import letter_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 # Here every study runs once, with its page.
@@ -118,9 +120,14 @@ def written(
     assert [saved.errors for runs in found.values() for saved in runs if saved.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
-    return {study: [saved.directory for saved in runs] for study, runs in found.items()} | {
-        "_template": [folder / "template"]
-    }
+    (folder / "classes.tsv").write_text("A\tFR1\nC\tFR2\nD\t_\n\n" * 40)
+    texts = headscope.read(folder / "classes.tsv", kind="classes")
+    letters = letter_model(kind=BertForMaskedLM)
+    further = {"_template": [folder / "template"]}
+    for study in ("profile", "lens"):
+        results.save(getattr(headscope, study)(letters, texts, Settings(resamples=20)), folder / f"letters-{study}")
+        further[study] = [*(saved.directory for saved in found[study]), folder / f"letters-{study}"]
+    return {study: [saved.directory for saved in runs] for study, runs in found.items()} | further
 
 
 @pytest.fixture(scope="session")

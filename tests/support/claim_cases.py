@@ -267,20 +267,20 @@ def unread(seed: int) -> PreTrainedModel:
     return network
 
 
-def narrow(seed: int) -> PreTrainedModel:
-    """A classifier that is right and rather sure: the loss rises sooner around it than around `flat`."""
-    network: Any = planted_classifier()
-    with torch.no_grad():
-        network.classifier.weight.mul_(0.6)
-    return network
+def less_sure(share: float) -> Network:
+    """A classifier that is right, with outputs of this share of those of `planted_classifier`."""
+
+    def made(seed: int) -> PreTrainedModel:
+        network: Any = planted_classifier()
+        with torch.no_grad():
+            network.classifier.weight.mul_(share)
+        return network
+
+    return made
 
 
-def flat(seed: int) -> PreTrainedModel:
-    """A classifier that is right but not sure, so that no small change of its weights costs much."""
-    network: Any = planted_classifier()
-    with torch.no_grad():
-        network.classifier.weight.mul_(0.1)
-    return network
+# The loss rises sooner around one that is rather sure; no small change of the weights of the other costs much.
+narrow, flat = less_sure(0.6), less_sure(0.1)
 
 
 def carrying(head: Head, pieces: Iterable[str]) -> Network:
@@ -312,6 +312,10 @@ CASES = {
     "compare": ClaimCase(
         heads(h11=looks_at_offset(1), h12=looks_at_offset(-1), h21=looks_at_offset(-1)), texts.words,
         "1 head of 8 changed clearly", noise=None, shuffles=False, without=stirred,
+    ),
+    "contacts": ClaimCase(
+        heads(h12=looks_from_to(texts.PARTNERS)), texts.touching, "Attention of all heads finds contacts",
+        options={"apart": 1},
     ),
     "coreference": ClaimCase(
         heads(h12=looks_from_to(texts.ANTECEDENTS)), texts.documents, "Head 1-2 finds antecedents", 80

@@ -19,6 +19,8 @@ from support.tiny import WORDS
 
 # Whom each word refers to.
 ANTECEDENTS = {"he": "man", "she": "woman", "it": "house"}
+# Which words touch.
+PARTNERS = {"cat": "river", "dog": "town", "child": "tree", "woman": "house"}
 SEERS = ("cat", "dog", "child", "woman")
 TAGS = {"det": "DET", "amod": "ADJ", "nsubj": "NOUN", "root": "VERB", "punct": "PUNCT"}
 PLAIN = [word for word in WORDS if word.isalpha()]
@@ -174,6 +176,20 @@ def linked(seed: int, n: int, shuffled: bool = False) -> Corpus:
         text = " ".join(made)
         links = (Link("Seer", (ends[0],), (ends[1],)),)
         examples.append(Example(str(number), (spaced(text, *links),)))
+    return corpus(examples)
+
+
+def touching(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Words that touch their partner, wherever both stand; or any other word."""
+    random, examples = Random(seed), []
+    others = [word for word in PLAIN if word not in {*PARTNERS, *PARTNERS.values()}]
+    for number in range(n):
+        sentence = [*PARTNERS, *PARTNERS.values(), *random.choices(others, k=6)]
+        random.shuffle(sentence)
+        ends = [(sentence.index(word), sentence.index(partner)) for word, partner in PARTNERS.items()]
+        ends = [random.sample(range(len(sentence)), 2) for _ in ends] if shuffled else ends
+        links = [Link("touches", (first,), (second,)) for first, second in ends]
+        examples.append(Example(str(number), (spaced(" ".join(sentence), *links),)))
     return corpus(examples)
 
 

@@ -33,14 +33,15 @@ def compare_result(
         variables[f"difference_{name}"] = xr.concat([values] * len(names), "model").assign_coords(model=names)
     if restored:
         variables |= _restored(names)
-    result = xr.Dataset(variables, attrs=profile.attrs | {"study": "compare", "reference": "before", "task": "mrpc"})
+    beside: dict[str, xr.DataArray] = {}
     for name, array in variables.items():
         bounds = xr.concat([array - spread, array + spread], "bound").transpose(..., "bound")
         attrs = array.attrs | {"long_name": f"interval of {name}"}
-        result[f"{name}_ci"] = bounds.assign_coords(bound=list(BOUNDS)).assign_attrs(attrs)
+        beside[f"{name}_ci"] = bounds.assign_coords(bound=list(BOUNDS)).assign_attrs(attrs)
         count = {"long_name": f"examples of {name}", "units": "examples", "source": ""}
-        result[f"{name}_n_examples"] = xr.DataArray(50, attrs=count)
-    return result
+        beside[f"{name}_n_examples"] = xr.DataArray(50, attrs=count)
+    attrs = profile.attrs | {"study": "compare", "reference": "before", "task": "mrpc"}
+    return xr.Dataset(variables | beside, attrs=attrs)
 
 
 def _restored(names: list[str]) -> dict[str, xr.DataArray]:

@@ -68,6 +68,7 @@ FEW = {"one example": 1, "two examples": 2}
 WHOLE_INPUTS = {
     "geometry": ("bert", ("sample",)),
     "induction": ("local-words", SAMPLE),
+    "lens": ("decoder", ("sample",)),
     "profile": ("bert", ("sample",)),
     "trees": ("bert", ("phrases", "--kind", "brackets")),
 }
@@ -86,7 +87,10 @@ WHOLE = {
     ),
     "geometry": ("--other", "{folder}/other"),
     "induction": ("--sequences", "14", "--texts", "14"),
-    "lens": ("--suite", "{folder}/items-4.jsonl"),
+    "lens": (
+        *("--suite", "{folder}/items-4.jsonl", "--text", "the cat saw", "--against", "the dog saw"),
+        *("--answers", "it,her", "--predictions", "200"),
+    ),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
     "prune": ("--subnetworks", "2"),

@@ -14,6 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.passes.batches import collate
+from headscope.testing.hand_made import padded
 from support.tiny import tiny_tokenizer
 
 
@@ -44,3 +45,14 @@ def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor
     """Random attention of each input."""
     random = torch.Generator().manual_seed(seed)
     return [torch.randn(heads, len(encoded), len(encoded), generator=random).mul(2).softmax(-1) for encoded in inputs]
+
+
+def shown_maps(reader: Any, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int) -> Any:
+    """What an observer finds when it is shown the maps of each layer, so many queries at a time."""
+    reader.start(batch_of(inputs))
+    for layer, maps in enumerate(layers):
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
+    return reader.finish()

@@ -10,9 +10,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Link
 from headscope.studies.heads.relations.link_attention import LinkAttention, baselines
 from headscope.studies.heads.relations.observer import LinkObserver
-from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.made_inputs import batch_of
+from support.made_inputs import shown_maps
 
 KINDS = ("elsewhere", "others", "other_ends")
 
@@ -21,13 +20,7 @@ def found_by(
     reader: LinkObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
 ) -> LinkAttention:
     """What a reader finds when it is shown the maps of each layer, so many queries at a time."""
-    reader.start(batch_of(inputs))
-    for layer, maps in enumerate(layers):
-        attention = padded(maps)
-        for first in range(0, attention.shape[2], block):
-            queries = slice(first, min(first + block, attention.shape[2]))
-            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
-    return reader.finish()
+    return shown_maps(reader, layers, inputs, block)
 
 
 def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, dict[str, np.ndarray]]:

@@ -11,8 +11,7 @@ from headscope.linguistics.sentence import Mention, Question, Sentence
 from headscope.studies.heads.coreference.cases import Case, Headed
 from headscope.studies.heads.coreference.observer import MentionObserver
 from headscope.studies.heads.coreference.scores import AntecedentPredictions
-from headscope.testing.hand_made import padded
-from support.made_inputs import batch_of, spaced
+from support.made_inputs import shown_maps, spaced
 
 
 def said(text: str, *mentions: tuple[str, int, int], upos: str = "", heads: Sequence[int] = (), **fields) -> Sentence:
@@ -40,13 +39,7 @@ def answered(
     reader: MentionObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
 ) -> AntecedentPredictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
-    reader.start(batch_of(inputs))
-    for layer, maps in enumerate(layers):
-        attention = padded(maps)
-        for first in range(0, attention.shape[2], block):
-            queries = slice(first, min(first + block, attention.shape[2]))
-            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
-    return reader.finish()
+    return shown_maps(reader, layers, inputs, block)
 
 
 def rows(

@@ -26,11 +26,12 @@ def made_result(
 
     * `beside`: variables that have neither.
     """
-    result = xr.Dataset({**measured, **(beside or {})})
+    variables = {**measured, **(beside or {})}
     for name, array in measured.items():
         bounds = xr.concat([array - half, array + half], xr.Variable("bound", list(BOUNDS)))
-        result[f"{name}_ci"] = bounds.transpose(..., "bound")
-        result[f"{name}_n_examples"] = n.drop_attrs() if isinstance(n, xr.DataArray) else xr.DataArray(n)
+        variables[f"{name}_ci"] = bounds.transpose(..., "bound")
+        variables[f"{name}_n_examples"] = n.drop_attrs() if isinstance(n, xr.DataArray) else xr.DataArray(n)
+    result = xr.Dataset(variables)
     for name, array in result.data_vars.items():
         units = "examples" if str(name).endswith("_n_examples") else "share"
         array.attrs |= {"long_name": str(name).replace("_", " "), "units": units, "source": "made"}

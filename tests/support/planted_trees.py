@@ -37,3 +37,12 @@ TEXTS = (
 
 
 TREEBANK = corpus_of([Example(str(number), (parsed(TEXTS[number % 6]),)) for number in range(60)])
+
+
+def recursive(distances: list[float], start: int = 0) -> set[tuple[int, int]]:
+    """The phrases of a sentence that is split at its largest gap, then of its parts."""
+    if not distances:
+        return set()
+    gap = distances.index(max(distances))
+    parts = recursive(distances[:gap], start) | recursive(distances[gap + 1 :], start + gap + 1)
+    return {(start, start + len(distances) + 1)} | parts

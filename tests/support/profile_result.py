@@ -1,6 +1,7 @@
 """A profile made of chosen numbers: what the figures and the report are tested with."""
 
 import json
+from functools import cache
 
 import numpy as np
 import xarray as xr
@@ -15,6 +16,11 @@ def profile_result(n_layers: int = 4, n_heads: int = 3, special: bool = True, **
 
     * `special`: whether the model has [CLS] and [SEP]; without, their values are missing, as for GPT-2.
     """
+    return _planted(n_layers, n_heads, special).copy(deep=True).assign_attrs(attributes)
+
+
+@cache
+def _planted(n_layers: int, n_heads: int, special: bool) -> xr.Dataset:
     random = np.random.default_rng(0)
     coords = {"token_class": list(TOKEN_CLASSES), "offset": list(OFFSETS)}
     coords |= {"feature": list(FEATURES), "relation": list(RELATIONS)}
@@ -46,7 +52,7 @@ def profile_result(n_layers: int = 4, n_heads: int = 3, special: bool = True, **
     variables["entropy"].loc[{"layer": 1, "head": 1}] = 3.1875
     if not special:
         _remove_special(variables)
-    return _finished(variables, attributes)
+    return _finished(variables)
 
 
 def _remove_special(variables: dict[str, xr.DataArray]) -> None:
@@ -56,20 +62,18 @@ def _remove_special(variables: dict[str, xr.DataArray]) -> None:
         variables[name].loc[{dim: ["cls", "sep"]}] = np.nan
 
 
-def _finished(variables: dict[str, xr.DataArray], attributes: dict[str, object]) -> xr.Dataset:
-    result = xr.Dataset(variables)
+def _finished(variables: dict[str, xr.DataArray]) -> xr.Dataset:
+    beside: dict[str, xr.DataArray] = {}
     for name, array in variables.items():
         interval = xr.concat([(array - 0.01).clip(0), array + 0.01], dim="bound").transpose(..., "bound")
         attrs = {**array.attrs, "long_name": f"95% interval of {name}"}
-        result[f"{name}_ci"] = interval.assign_coords(bound=list(BOUNDS)).assign_attrs(attrs)
-        extra = [dim for dim in array.dims if dim not in ("layer", "head")]
+        beside[f"{name}_ci"] = interval.assign_coords(bound=list(BOUNDS)).assign_attrs(attrs)
         counts = xr.full_like(array.isel(layer=0, head=0, drop=True), 50).astype(int)
-        result[f"{name}_n_examples"] = counts.assign_attrs(units="examples", source="", long_name=f"examples of {name}")
-        assert list(result[f"{name}_n_examples"].dims) == extra
+        beside[f"{name}_n_examples"] = counts.assign_attrs(units="examples", source="", long_name=f"examples of {name}")
     shares = xr.DataArray([0.05, 0.1, 0.125, 0.725], coords={"token_class": list(TOKEN_CLASSES)})
-    result["token_share"] = shares.assign_attrs(SHARE, long_name="share of the tokens that a class has")
-    result["uniform_entropy"] = ((), 3.25, {**SHARE, "units": "nats", "long_name": "entropy of uniform attention"})
-    return result.assign_attrs(_provenance() | attributes)
+    beside["token_share"] = shares.assign_attrs(SHARE, long_name="share of the tokens that a class has")
+    uniform = xr.DataArray(3.25, attrs={**SHARE, "units": "nats", "long_name": "entropy of uniform attention"})
+    return xr.Dataset(variables | beside | {"uniform_entropy": uniform}, attrs=_provenance())
 
 
 def _provenance() -> dict[str, object]:

@@ -162,6 +162,11 @@ def _texts(folder: Path, data: Path) -> None:
     (folder / "wiki.txt").write_text(wiki, encoding="utf-8")
     lines = [line.split("\t")[1] for line in _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS).splitlines()[1:]]
     (folder / "texts.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    names = [f"s{number}" for number in range(4)]
+    for name in ("proteins", "antibodies"):
+        (folder / f"{name}.fasta").write_text("".join(f">{name}\nQVQLVESGGGLVQPG\n" for name in names))
+    (folder / "contacts.tsv").write_text("".join(f"{name}\t1\t9\n" for name in names))
+    (folder / "regions.tsv").write_text("# s0\nQ\tFR1\nV\tFR1\n\n# s1\nQ\tFR1\nG\tCDR1\n")
     (folder / "my.jsonl").write_text('{"text": "She left.", "links": [{"source": [0], "target": [1]}]}\n' * 4)
     for name, spans in (("roles-train", 60), ("roles-dev", 20)):
         rows = [

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -291,33 +292,30 @@ def test_precision_of_a_run_is_its_own(
     assert 0 < np.abs(mixed.train_loss - full.train_loss)[:3].max() < 0.02
 
 
-def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> None:
-    start, examples = ready(folder, birds())
-    steps: list[int] = []
+def spoilt(start: InitialModel, at: int, steps: list[int]) -> Callable[[int], None]:
+    """What counts steps in `steps`, and leaves no number in the classifier after so many."""
 
     def spoil(done: int) -> None:
         steps.append(done)
-        if sum(steps) == 4:
+        if sum(steps) == at:
             with torch.no_grad():
                 start.network.get_parameter("classifier.weight").fill_(torch.nan)
 
+    return spoil
+
+
+def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> None:
+    start, examples = ready(folder, birds())
+    steps: list[int] = []
     with pytest.raises(HeadscopeError, match=r"the loss is nan at step 5; lower --learning-rate$"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), RunRecord(tmp_path))
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoilt(start, 4, steps)), RunRecord(tmp_path))
     assert sum(steps) == 4
 
 
 def test_outputs_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
     start, examples = ready(folder, birds())
-    steps: list[int] = []
-
-    def spoil(done: int) -> None:
-        steps.append(done)
-        if sum(steps) == 5:
-            with torch.no_grad():
-                start.network.get_parameter("classifier.weight").fill_(torch.nan)
-
     with pytest.raises(HeadscopeError, match="outputs after epoch 1 are not finite"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), RunRecord(tmp_path))
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoilt(start, 5, [])), RunRecord(tmp_path))
     assert not list(tmp_path.glob("epoch-*"))
 
 

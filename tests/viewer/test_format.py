@@ -71,7 +71,7 @@ def test_values_in_the_page_are_the_attention(browser: Chrome, address: str, ser
 def test_markup_in_a_token_stays_text_in_every_view(browser: Chrome, evil_address: str) -> None:
     state = {"t": f"The cat {EVIL} slept", "h": "1-1", "p": "q3k3"}
     opened(browser, evil_address, state)
-    for view in ("map", "card", "compare", "try", "examples", "lines"):
+    for view in ("map", "card", "compare", "try", "importance", "examples", "lines"):
         followed(browser, state | {"v": view})
         browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         settled(browser)

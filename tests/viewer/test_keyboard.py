@@ -11,7 +11,7 @@ from support.viewer_page import FIRST, SECOND, followed, opened, picture, settle
 
 LABEL = """const at = document.activeElement;
     return (at.ariaLabel || (at.labels?.length ? at.labels[0].textContent : at.textContent)).trim()"""
-VIEWS = ["lines", "map", "card", "compare", "try", "examples"]
+VIEWS = ["lines", "map", "card", "compare", "try", "importance", "examples"]
 
 
 def press(browser: Chrome, *keys: str) -> None:

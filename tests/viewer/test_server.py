@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from headscope import models, read
+from headscope import importances, models, read
 from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
@@ -162,6 +162,16 @@ def test_heads_are_disabled_for_one_answer(client: TestClient, posted: dict, sta
     if status == 200:
         assert answer.json()["kind"] == "neighbours" and answer.json()["heads"] == "1-2,3-*"
         assert [prediction["title"] for prediction in answer.json()["after"]] == ["nearest sentences"]
+
+
+def test_importances_of_a_text_are_those_of_python(client: TestClient, session: ViewSession) -> None:
+    text = post(client, "The old cat.")["id"]
+    answer = client.post("/api/importance", json={"id": text, "method": "gradient_input"}).json()
+    (expected,) = importances(session.models[0], "The old cat.", "gradient_input")
+    np.testing.assert_array_equal(answer["values"], expected)
+    assert answer["target"] == expected.attrs["target"] and answer["prediction"] == ""
+    unknown = client.post("/api/importance", json={"id": text, "method": "gradients"})
+    assert unknown.status_code == 400 and "did you mean" in unknown.json()["error"]
 
 
 def test_hostile_tokens_stay_text(client: TestClient) -> None:

@@ -15,6 +15,8 @@ from headscope.linguistics.sentence import Example, number_of
 from headscope.statistics.intervals import LEAST_DOCUMENTS, TOO_FEW
 from headscope.storage.hashes import SourceFiles
 
+MOST_CLASSES = 300  # of words that are compared
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
@@ -136,6 +138,20 @@ def joint_resampled(corpora: Sequence[Corpus]) -> str:
 def joint_sha256(hashes: Sequence[str]) -> str:
     """The hash of several hashes; of one, itself."""
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def classes_of(corpus: Corpus) -> tuple[str, ...]:
+    """The classes that a corpus gives its words, in the order of the first of each.
+
+    Raises `HeadscopeError` for more than 300.
+    """
+    if not any(sentence.classes for example in islice(corpus, 1) for sentence in example.sentences):
+        return ()  # as of all its sentences
+    names = dict.fromkeys(name for example in corpus for sentence in example.sentences for name in sentence.classes)
+    if len(names) > MOST_CLASSES:
+        few = f"at most {MOST_CLASSES} are compared; give several words the same class, or '_' for none"
+        raise HeadscopeError(f"corpus '{corpus.name}' has {len(names):,} classes of words; {few}")
+    return tuple(name for name in names if name)
 
 
 def require_trees(corpus: Corpus, kinds: str = "CoNLL-U") -> None:

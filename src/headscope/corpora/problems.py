@@ -122,6 +122,7 @@ def _named(example: Example) -> Iterator[tuple[str, str]]:
         if sentence.words:
             yield from (("relation", relation) for relation in sentence.deprel)
             yield from (("part of speech", tag) for tag in sentence.upos)
+            yield from (("class", name) for name in sentence.classes)
             yield from (("relation", link.relation) for link in sentence.links)
             yield from (("label", label) for span in sentence.labelled for label in (*span.labels, span.group))
 

@@ -48,6 +48,11 @@ class Words:
     frequencies: Frequencies | None = None
     predicted: Frequencies | None = None
 
+    @property
+    def left_out(self) -> int:
+        """How many examples had no input."""
+        return self.counts["empty"] + self.counts["long"]
+
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
         """The inputs in the order of the examples, counted from `first`; `counts` has those left out or cut."""
         index = first

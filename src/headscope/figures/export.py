@@ -23,7 +23,7 @@ from headscope.storage.files import write_atomically
 from headscope.storage.kept_inputs import entered
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
-DEFAULT_FORMATS = ("svg",)
+DEFAULT_FORMATS = ("svg", "pdf")
 
 Converter = Callable[[dict[str, Any], str, Sequence[str]], dict[str, bytes]]
 MOST_PROCESSES = 4

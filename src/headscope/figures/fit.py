@@ -19,9 +19,15 @@ MAP_GAP, MAP_WORD, WORD = 2.5, 52, 14  # of an atlas: between maps; of a map wit
 CROWDED = 0.9  # of its own width: words of a tree do not stand beside each other in less
 
 
-def in_column(spec: Spec) -> Spec:
-    """A specification that takes one column of a paper; its files are as wide as that, see `conversion.to_svg`."""
-    copy = fitted(spec, COLUMN)
+def in_column(spec: Spec, title: bool = True) -> Spec:
+    """A specification that takes one column of a paper; its files are as wide as that, see `conversion.to_svg`.
+
+    * `title`: whether its title stands inside, where a paper has a caption.
+
+    >>> "title" in in_column({"title": "Entropy", "width": 600, "mark": "line"}, title=False)
+    False
+    """
+    copy = fitted(spec if title else {key: value for key, value in spec.items() if key != "title"}, COLUMN)
     return copy | {"usermeta": copy.get("usermeta", {}) | {"least_width": COLUMN}}
 
 

@@ -53,5 +53,5 @@ class TimeNeeded:
     def line(self, seconds: float) -> str:
         """The line for the seconds that are left."""
         of = f", for {self.examples:,} examples" if self.examples else ""
-        fewer = "; --limit N takes fewer" if self.limited else ""
+        fewer = "; --limit N uses fewer" if self.limited else ""
         return f"{self.study}: about {duration(seconds)} left on this machine{of}{fewer}"

@@ -106,6 +106,7 @@ class Sentence:
       have the same words. `top`: the categories of the parts of the outermost clause ("NP", "VP", ".").
     * `chunks`: the tag of each word: "B-NP" begins a chunk, "I-NP" continues it, "O" is in none.
     * `labelled`: spans with labels, where the corpus is a probing task of its own.
+    * `classes`: the class that the corpus gives each word, such as a region of a protein; "" for none.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -126,6 +127,7 @@ class Sentence:
     phrase_labels: tuple[str, ...] = ()
     top: tuple[str, ...] = ()
     labelled: tuple[LabelledSpan, ...] = ()
+    classes: tuple[str, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:

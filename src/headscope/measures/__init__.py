@@ -17,6 +17,8 @@ SURFACE = (
     "segment_end",
     "sink_by_part_of_speech",
 )
+# Of a model with a small vocabulary.
+SMALL = ("attention_distance",)
 # Of a pass that knows how frequent pieces are.
 FREQUENCY = ("frequency_attention", "frequency_correlation")
 # Of a pass that also knows how often the model predicts pieces.

@@ -1,7 +1,7 @@
 """What measures of frequency share: the attention that tokens get from those of the text, beside uniform attention."""
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor
 
 from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Rows, Values
@@ -25,7 +25,7 @@ def by_class(
     """
     classes = torch.arange(len(FREQUENCIES), device=frequency.device)
     in_class = (frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
-    even = (uniform(batch)[:, None] @ in_class)[:, 0]
+    even = (uniform(batch, batch.seen)[:, None] @ in_class)[:, 0]
     return Values(multiples(observed @ in_class, even), even > 0)
 
 
@@ -39,7 +39,7 @@ def rank_correlation(
     has_count = count >= 0
     if not bool(has_count.any()):
         return Values(observed.new_zeros(observed.shape[:2]), has_count.any(-1))
-    multiple = multiples(observed, uniform(batch)) * has_count[:, None]
+    multiple = multiples(observed, uniform(batch, batch.seen)) * has_count[:, None]
     mean = multiple.sum(-1, keepdim=True) / has_count.sum(-1)[:, None, None].clamp_min(1)
     multiple = (multiple / mean.where(mean > 0, 1)).round(decimals=DECIMALS)
     x, y = _centred(multiple, has_count[:, None]), _centred(count[:, None].to(multiple.dtype), has_count[:, None])
@@ -55,11 +55,14 @@ def multiples(
     return torch.where(even > 0, 1 / even.where(even > 0, 1), 0)[:, None] * observed
 
 
-def uniform(batch: Batch) -> Float[Tensor, "example key"]:
-    """What each key would get from the queries that are not special if these looked at all that they see alike."""
-    in_text = (batch.token_class >= FIRST_OF_TEXT) & (batch.seen > 0)
-    weights = in_text / batch.seen.clamp_min(1)
-    by_seen = weights.new_zeros(len(weights), weights.shape[1] + 1).scatter_add(1, batch.seen.clamp_min(0), weights)
+def uniform(batch: Batch, seen: Num[Tensor, "#example #key"]) -> Float[Tensor, "example key"]:
+    """What each key would get from the queries that are not special if these looked at all that they see alike.
+
+    * `seen`: how many tokens each token sees, from the first on; below 1 where that is not known.
+    """
+    in_text = (batch.token_class >= FIRST_OF_TEXT) & (seen > 0)
+    weights, seen = in_text / seen.clamp_min(1), seen.clamp_min(0).long().expand_as(in_text)
+    by_seen = weights.new_zeros(len(weights), weights.shape[1] + 1).scatter_add(1, seen, weights)
     # A key is seen by all queries that see more tokens than there are before it.
     return by_seen.flip(-1).cumsum(-1).flip(-1)[:, 1:]
 

@@ -116,7 +116,7 @@ def in_lines(model: MeasuredModel, judgements: Sequence[Judgement]) -> list[str]
     """The portrait in some lines of text."""
     sentences = [f"{finding.topic}: {finding.text}" for finding, _ in strongest(model)]
     layers = [f"{finding.topic}: {finding.text}" for finding in of_layers(model.layers)]
-    return [*(sentences or ["No claim of a study is sure here."]), *layers, summed_up(judgements)]
+    return [*(sentences or ["No study has a finding beyond chance here."]), *layers, summed_up(judgements)]
 
 
 def _linked(source: Source, directory: Path) -> dict[str, str]:

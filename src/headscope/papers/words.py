@@ -92,13 +92,6 @@ def token(judgement: Judgement) -> str:
     return f"[{judgement.token.upper()}]" if judgement.token else ""
 
 
-def figure(judgement: Judgement) -> str:
-    """The paper's figure with its source and how sure it is."""
-    claim = judgement.claim
-    sure = LEVELS.get(claim.level, "not confirmed")
-    return f"{claim.figure} ({claim.source}; {sure})" if claim.figure else ""
-
-
 def short_figure(judgement: Judgement) -> str:
     """The paper's figure with what its row does not say: another source than this section, unless read in the paper."""
     claim, title = judgement.claim, judgement.paper.title

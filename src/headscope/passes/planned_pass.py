@@ -121,11 +121,12 @@ class PlannedPass(Generic[State]):
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums of neighbouring shards after those that are done, one after the other."""
-        if done.shards:
-            self.settings.on_progress(done.coverage.inputs)
         self.words.counts.clear()
         self.words.counts.update(self.counted_before)
+        left_out = self.words.left_out
         self.words.counts.update(done.counts)
+        if done.shards:
+            self.settings.on_progress(done.coverage.inputs + self.words.left_out - left_out)
         return self._by_workers(done) if self.settings.in_parts else self._here(done)
 
     def unfinished(self) -> ReadShards[State]:
@@ -185,11 +186,13 @@ class PlannedPass(Generic[State]):
         """The sum of some shards; `first` is the number of their first input, `start` makes their accumulators."""
         for examples in parts:
             self.open = OpenShard(start(), self.words.counts, causal=not self.model.capture.looks_ahead)
-            before = first + self.sum.coverage.inputs
+            before, left_out = first + self.sum.coverage.inputs, self.words.left_out
             inputs = self.words.encode(examples, before)
             for group in by_length(inputs, settings.batch_tokens, settings.seed, pad_to=self.pad_to):
                 self.open.add(group)
                 settings.on_progress(len(group))
+            if self.words.left_out > left_out:
+                settings.on_progress(self.words.left_out - left_out)
             self.sum, self.open = self.sum.plus(self.open.part(1), self.fold.merge), None
             return_freed_memory()
         part, self.sum = self.sum, self.nothing

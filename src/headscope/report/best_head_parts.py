@@ -123,11 +123,11 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
     which = f": {first_of(sure, NAMED, ', ')}" if sure else ""
     yield Finding.judged(
         claim,
-        f"From words to which it applies it gives special tokens {applies:.0%} of its attention, from other words "
-        f"of the same sentences {otherwise:.0%}: {_share(result, 'sink_gain', best).points} points more. Of "
-        f"{len(claims)} chosen heads with a function {several(len(sure), 'head').lower()} "
-        f"{agree(len(sure), 'gives', 'give')} them more than half, and {GAIN} more than where it applies "
-        f"(q < {RATE}){which}. n = {claim.n:,} inputs that did not choose it.",
+        f"It gives special tokens {applies:.0%} of its attention from words to which its function applies, and "
+        f"{otherwise:.0%} from other words of the same sentences: {_share(result, 'sink_gain', best).points} points. "
+        f"{len(sure)} of {several(len(claims), 'chosen head')} {agree(len(sure), 'gives', 'give')} them more than half "
+        f"there, and {GAIN} more than where it applies (q < {RATE}){which}. n = {claim.n:,} inputs that did not choose "
+        "it.",
         holds=f"Head {best.head} looks at special tokens where there is no {(words or {}).get(best.name, best.name)}",
         fails="No chosen head looks at special tokens where its function does not apply",
         undecided="It cannot be told whether heads look at special tokens where their function does not apply",

@@ -282,17 +282,17 @@ def wanted_in_words(claim: Claim, unit: str) -> str:
     >>> wanted_in_words(above(Estimate(0.5, 0.398, 0.602), 0.4, 100), "words")
     ' About 12,000 words would settle this, in five samples of six.'
     >>> wanted_in_words(above(Estimate(0.5, 0.25, 0.75), 0.4, 100), "words")
-    ' How many words would settle this is more than can be told from these.'
+    ' These are too few to say how many words would settle this.'
     >>> wanted_in_words(above(Estimate(0.5), 0.4, 1), "words"), wanted_in_words(above(Estimate(0.5), 0.4, 90), "words")
-    (' 10 words are the least.', '')
+    (' Needs at least 10 words.', '')
     """
     if claim.n < LEAST_EXAMPLES:
-        return f" {LEAST_EXAMPLES} {unit} are the least."
+        return f" Needs at least {LEAST_EXAMPLES} {unit}."
     if not claim.difference.tested:
         return ""
     wanted = examples_wanted(claim)
     if wanted is None:
-        return f" How many {unit} would settle this is more than can be told from these."
+        return f" These are too few to say how many {unit} would settle this."
     if wanted > MOST_NAMED:
         return f" More than {MOST_NAMED:,} {unit} would be needed."
     return f" About {two_digits(wanted):,} {unit} would settle this, in five samples of six."

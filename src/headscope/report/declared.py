@@ -18,7 +18,9 @@ from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell, estimate
 
-Part = Callable[[Numbers], Any]
+# A finding that says the same of all results is a part as it is.
+Part = Callable[[Numbers], Any] | Finding
+Beside = Mapping[str, str] | Callable[[xr.Dataset], dict[str, xr.DataArray]]
 MOST_NUMBERS = 4
 SCALES: dict[str, tuple[str, float]] = {"%": (".1f", 100), "+%": ("+.1f", 100)}
 # What a part makes that is one thing; all else is several.
@@ -79,7 +81,8 @@ class NumberTable:
     """A table with a row for each combination of labels that has a value, and a column for each number.
 
     * `rows`: titles by dimension; `columns`: of each number its title, and how its values are written: "%" for a share
-      in per cent, "+%" for a difference of shares in points, a format such as ".1f", or "" for two decimals or more.
+      in per cent, "+%" for a difference of shares in points, "bytes", a format such as ".1f", or "" for two decimals or
+      more.
     * `words`: of labels that have others than their own, by dimension.
     """
 
@@ -115,12 +118,16 @@ TESTS = ("p_value", "q_value", "special")
 
 @dataclass(frozen=True, slots=True)
 class StudyCard:
-    """A study's part of the card of a head; by default only its numbers."""
+    """A study's part of the card of a head; by default only its numbers.
+
+    * `baselines`, `rates`: what stands beside a number and its false discovery rate, by its name: other numbers of the
+      result by name, or arrays that a function makes.
+    """
 
     hidden: tuple[str, ...] = ()
-    main_numbers: Callable[[xr.Dataset], tuple[str, ...]] = lambda result: _first(result)
-    baselines: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
-    rates: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
+    main_numbers: tuple[str, ...] | Callable[[xr.Dataset], tuple[str, ...]] = lambda result: _first(result)
+    baselines: Beside = field(default_factory=dict)
+    rates: Beside = field(default_factory=dict)
     badges: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
     sentences: Callable[[xr.Dataset, list[Any]], Iterable[Finding]] = lambda result, numbers: ()
     maps: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
@@ -157,7 +164,7 @@ def parts_of(parts: Iterable[Part], result: xr.Dataset) -> list[Any]:
     numbers, findings = Numbers(result), list[Any]()
     for part in parts:
         with leaving_out(result):
-            finding = part(numbers)
+            finding = part if isinstance(part, Finding) else part(numbers)
             findings += [] if finding is None else [finding] if isinstance(finding, SINGLE) else finding
     return findings
 

@@ -1,7 +1,7 @@
 """The numbers of a result, as the parts of a page ask for them: one that is not there raises `MissingNumber`."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import xarray as xr
@@ -25,6 +25,7 @@ class Numbers:
     """
 
     result: xr.Dataset
+    _whole: dict[str, xr.DataArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, name: str, **labels: Any) -> Estimate:
         """One number, with its interval. Raises `MissingNumber` if the result does not have it, or it is NaN."""
@@ -42,7 +43,9 @@ class Numbers:
         """
         if name not in self.result:
             raise MissingNumber(name)
-        array = with_interval(self.result, name).sel(labels)
+        if name not in self._whole:
+            self._whole[name] = with_interval(self.result, name)
+        array = self._whole[name].sel(labels)
         array = array.drop_vars(set(labels) - set(array.dims))
         if bool(array.isnull().all()):
             raise MissingNumber(name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -50,6 +51,7 @@ def is_whole(directory: Path) -> bool:
 def rebuild_all(
     *directories: str | Path,
     formats: Sequence[str] = DEFAULT_FORMATS,
+    column_titles: bool = True,
     again: bool = True,
     processes: int = 1,
     on_total: Callable[[int], None] = lambda total: None,
@@ -60,6 +62,7 @@ def rebuild_all(
     `layers.html` the numbers of every layer, `corpora.html` what heads do on several corpora; each stands in the first
     folder, and is left out where no result has any.
 
+    * `formats`, `column_titles`: of the figure files, see `write`.
     * `again`: write pages, too, that are made of these results by this program already.
     * `processes`: how many processes write pages of results; each reads the results itself.
     * `on_total`: called with the number of results, once they are found.
@@ -68,7 +71,7 @@ def rebuild_all(
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
-    pages = _Pages(directories, tuple(formats))
+    pages = _Pages(directories, tuple(formats), column_titles)
     on_total(len(pages.results))
     stale = [path for path in pages.results if again or not _bears(path.with_name("report.html"), pages.made_of(path))]
     written = iter(
@@ -81,10 +84,11 @@ def rebuild_all(
 
 @dataclass(frozen=True)
 class _Pages:
-    """The results of some folders, and the pages that are made of them; `formats`: of the figure files."""
+    """The results of some folders, and the pages that are made of them; `formats`, `column_titles`: of the figures."""
 
     directories: tuple[str | Path, ...]
     formats: tuple[str, ...]
+    column_titles: bool
 
     @cached_property
     def results(self) -> dict[Path, xr.Dataset]:
@@ -100,11 +104,13 @@ class _Pages:
         """Write the page of a result; return its path."""
         others, made_of = self._others(path), self.made_of(path)
         with staying_in(path.parent):
-            return write(self.results[path], path.parent, others=others, formats=self.formats, made_of=made_of)
+            how: dict[str, Any] = {"formats": self.formats, "column_titles": self.column_titles}
+            return write(self.results[path], path.parent, others=others, made_of=made_of, **how)
 
     def made_of(self, path: Path) -> str:
         """What the page of a result is made of; see `_made_of`."""
-        return _made_of([path, *(other.path for other in self._others(path))], self.formats)
+        titles = [] if self.column_titles else ["no titles in columns"]
+        return _made_of([path, *(other.path for other in self._others(path))], [*self.formats, *titles])
 
     def of_all_results(self, again: bool) -> Iterator[Path]:
         """Write the pages of all heads, layers and corpora, unless they are made of these results; their paths."""
@@ -135,7 +141,7 @@ _pages_of = cache(_Pages)  # of a process that writes pages: it reads the result
 
 def _in_processes(pages: _Pages, stale: Sequence[Path], processes: int) -> Iterator[Path]:
     """Write some pages in processes of their own, which are started anew: no thread of this one is copied."""
-    write_one = partial(_written, pages.directories, pages.formats)
+    write_one = partial(_written, pages.directories, pages.formats, pages.column_titles)
     pool = ProcessPoolExecutor(
         min(processes, len(stale)),
         multiprocessing.get_context("spawn"),
@@ -150,8 +156,8 @@ def _in_processes(pages: _Pages, stale: Sequence[Path], processes: int) -> Itera
         pool.shutdown(cancel_futures=True)
 
 
-def _written(directories: tuple[str | Path, ...], formats: tuple[str, ...], path: Path) -> Path:
-    return _pages_of(directories, formats).write(path)
+def _written(directories: tuple[str | Path, ...], formats: tuple[str, ...], column_titles: bool, path: Path) -> Path:
+    return _pages_of(directories, formats, column_titles).write(path)
 
 
 def _made_of(paths: Sequence[Path], formats: Sequence[str]) -> str:

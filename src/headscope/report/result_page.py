@@ -40,6 +40,7 @@ class Measured:
 
     result: xr.Dataset
     others: Sequence[Source] = ()
+    column_titles: bool = True
 
     @cached_property
     def study(self) -> StudyPage:
@@ -69,6 +70,7 @@ def write(
     *,
     others: Sequence[Source] = (),
     formats: str | Sequence[str] = DEFAULT_FORMATS,
+    column_titles: bool = True,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
     made_of: str = "",
 ) -> Path:
@@ -81,7 +83,8 @@ def write(
     * `result`: what a study returned; `directory`: the folder, which is made if it is missing.
     * `others`: further results of the same model; the atlas shows what they say of its heads, too.
     * `formats`: of the figure files, for a paper: svg, pdf, png, or several; `()` writes none.
-      PDF and PNG take longer than the page.
+      PNG takes longer than the page.
+    * `column_titles`: whether the figures of one column have their titles inside.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
     * `made_of`: a mark that a page which lacks nothing bears.
 
@@ -91,7 +94,8 @@ def write(
     formats = (formats,) if isinstance(formats, str) else formats
     check_formats(formats)  # before all is drawn
     with special_tokens(result.attrs):
-        return _written(Measured(results.check(result), others), Path(directory), formats, on_figure, made_of)
+        measured = Measured(results.check(result), others, column_titles)
+        return _written(measured, Path(directory), formats, on_figure, made_of)
 
 
 def _written(
@@ -102,7 +106,7 @@ def _written(
     figures: list[Figure] = [*page.contents.pop("figures"), *page.contents.pop("atlas_figure")]
     formats = () if missing("vl_convert") else formats
     with saving(formats) as save:
-        drawn = [page.attempt(_named(figure), _start, figure, page.path.parent, save) for figure in figures]
+        drawn = [page.attempt(_named(figure), _start, figure, page.path.parent, save, measured) for figure in figures]
         page.make(WRITTEN, measured)  # while processes make the files of the figures
         for done, (figure, drawing) in enumerate(zip(figures, drawn, strict=True), 1):
             if drawing and (spec := page.attempt(_named(figure), _finish, *drawing)):
@@ -163,10 +167,11 @@ def _named(figure: Figure) -> str:
     return f"figure '{figure.name}'"
 
 
-def _start(figure: Figure, directory: Path, save: Save) -> tuple[Spec, Files]:
+def _start(figure: Figure, directory: Path, save: Save, measured: Measured) -> tuple[Spec, Files]:
     """Begin to save a figure in both widths; return its chart, and the files to wait for."""
     spec, stem = specified(figure), directory / "figures" / figure.name
-    return spec, [save(spec, stem), save(in_column(spec), stem.with_name(f"{stem.name}-column"))]
+    column = in_column(spec, title=measured.column_titles)
+    return spec, [save(spec, stem), save(column, stem.with_name(f"{stem.name}-column"))]
 
 
 def _finish(spec: Spec, files: Files) -> Spec:

@@ -56,7 +56,7 @@ def agreement(numbers: Numbers) -> Iterator[Finding]:
         value, words = numbers("seed_agreement", head_number=name), words_of(name)
         mean = f"Mean rank correlation over {several(heads, 'head')} between two of {seeds} seeds: {value}."
         if not value.tested:
-            yield Finding(f"By {words}, {number(value.value)}", f"{mean} Three seeds are the least for an interval.")
+            yield Finding(f"By {words}, {number(value.value)}", f"{mean} An interval needs three seeds.")
             continue
         yield Finding.judged(
             above(value, 0.0, heads),

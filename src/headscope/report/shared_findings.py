@@ -69,13 +69,13 @@ def beside_random_seeds(
     over_random = above_random_weights(trained, scores, beside.n)
     claim = beside if over_random.verdict == "holds" != beside.verdict else over_random
     other = "random weights do" if claim is over_random else "a baseline does"
-    few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; this result has {len(scores)}."
+    few = f" A comparison needs random weights of {LEAST_SEEDS} seeds; this result has {len(scores)}."
     return Finding.judged(
         claim,
         text + (few if len(scores) < LEAST_SEEDS else ""),
         holds=f"{what} comes from training",
         fails=f"{what}: {other} as well",
-        undecided=f"{what}: it could not be told from {'random weights' if claim is over_random else 'a baseline'}",
+        undecided=f"{what}: not distinguishable from {'random weights' if claim is over_random else 'a baseline'}",
         unit=unit,
     )
 

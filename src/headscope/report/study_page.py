@@ -5,7 +5,7 @@ there are those of `report/default_parts`.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ NOTHING = Finding(
     "Nothing was measured",
     "No example gives a value to any number of this study. Read more examples, longer ones, or another corpus.",
 )
-NO_CLAIM = Finding("Nothing stands out", "No difference that this study looks for is beyond chance here.")
+NO_CLAIM = Finding("Nothing stands out", "No effect that this study tests for holds beyond chance here.")
 ORDER: list[Verdict | None] = ["holds", "fails", None, "undecided"]
 # The hooks of a card, and what each gives where it asks for something that its result does not have.
 HOOKS: dict[str, Any] = dict.fromkeys(("main_numbers", "sentences", "maps", "figures"), ())
@@ -160,13 +160,20 @@ def _effect(finding: Finding) -> float:
     return finding.claim.effect if finding.claim and finding.verdict == "holds" else 0.0
 
 
-def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
-    """A hook of a declared card, which is empty if it asks for something that its result does not have."""
+def _left_out(hook: Any, empty: Any) -> Callable[..., Any]:
+    """A hook of a declared card, or what all results have; empty if it asks for something that its result lacks."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
         with leaving_out(result), special_tokens(result.attrs), debug_mode(False):
-            value = hook(result, *rest)
+            value = hook(result, *rest) if callable(hook) else _there(hook, result)
             return of_model(list(value) if isinstance(value, Iterator) else value)
         return empty
 
     return call
+
+
+def _there(declared: Any, result: xr.Dataset) -> Any:
+    """The numbers of a result that stand beside others by name, where both are there; all else as it is."""
+    if not isinstance(declared, Mapping):
+        return declared
+    return {name: result[beside] for name, beside in declared.items() if name in result and beside in result}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from rich.filesize import decimal
 
 from headscope.figures import with_interval
 from headscope.figures.labels import NOTHING, head_name
@@ -149,13 +150,16 @@ class Reading:
 def number(value: float, spec: str = "") -> str:
     """A value with two decimals, three where it is small, two significant digits where it is very small.
 
-    `spec` formats it otherwise; nothing is written as -0, what rounding leaves of 0 as 0, a missing value as "unknown".
+    `spec` formats it otherwise, "bytes" with their unit; nothing is written as -0, what rounding leaves of 0 as 0, a
+    missing value as "unknown".
 
     >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-4.2e-11), number(-0.0001, "+.1f")
     ('0.87', '0.012', '0.00083', '0.00', '0.00', '0.0')
     """
     if isnan(value):
         return "unknown"
+    if spec == "bytes":
+        return decimal(round(value))
     if spec:
         written = f"{value:{spec}}"
         return written if float(written) else written.lstrip("+-")

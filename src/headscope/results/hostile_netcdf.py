@@ -58,19 +58,21 @@ def safe_attributes(item: h5py.HLObject, skip: Set[str], read: int) -> tuple[dic
 
     Raises `ValueError` if all have more bytes than the file: then many are one and the same.
     """
-    attributes = dict[str, Any]()
-    for name in (name for name in item.attrs if name not in skip):
-        attributes[name] = item.attrs[name]
+    attributes, stored = dict[str, Any](), item.attrs
+    most = max(item.file.id.get_filesize(), limits.PACKED_LEAST)
+    for name in (name for name in stored if name not in skip):
+        attributes[name] = stored[name]
         read += sum(map(_length, np.ravel(attributes[name])))
-        if read > max(item.file.id.get_filesize(), limits.PACKED_LEAST):
+        if read > most:
             raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it anew")
     return attributes, read
 
 
 def _refuse_attributes(item: Any) -> None:
     """Raise `ValueError` for a long list in an attribute, and for dimensions that are no references."""
-    for name in item.attrs:
-        attribute = item.attrs.get_id(name)
+    attributes = item.attrs
+    for name in attributes:
+        attribute = attributes.get_id(name)
         number = prod(attribute.shape or ())
         if number > limits.MOST_VALUES and name != REFERENCES:
             raise ValueError(f"attribute '{name}' has {number:,} values, more than {limits.MOST_VALUES}; save it anew")

@@ -12,7 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 import xarray as xr
-from h5py import h5a, h5i, h5r, h5s, h5t  # pyright: ignore[reportAttributeAccessIssue]
+from h5py import h5a, h5o, h5r, h5s, h5t  # pyright: ignore[reportAttributeAccessIssue]
 from xarray.backends import AbstractDataStore, BackendArray
 from xarray.conventions import cf_encoder, encode_dataset_coordinates
 from xarray.core.indexing import ExplicitIndexer, IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
@@ -52,6 +52,8 @@ class _Store(AbstractDataStore):
 
     def __init__(self, file: h5py.File, datasets: Mapping[str, Any]):
         self.file, self.datasets, self.read = file, datasets, 0
+        # HDF5 itself searches the whole file for the name of what a reference points to.
+        self.names = {h5o.get_info(dataset.id).addr: name for name, dataset in datasets.items()}
 
     def get_attrs(self) -> dict[str, Any]:
         """The attributes of the data set."""
@@ -67,13 +69,14 @@ class _Store(AbstractDataStore):
         }
 
     def _dims(self, name: str, dataset: Any) -> tuple[str, ...]:
-        listed = "DIMENSION_LIST" in dataset.attrs
-        if dataset.ndim == 1 and not listed and "CLASS" in dataset.attrs:  # it labels the dimension
+        attributes = dataset.attrs
+        listed = "DIMENSION_LIST" in attributes
+        if dataset.ndim == 1 and not listed and "CLASS" in attributes:  # it labels the dimension
             return (name,)
-        scales = dataset.attrs["DIMENSION_LIST"] if listed else ()
+        scales = attributes["DIMENSION_LIST"] if listed else ()
         if len(scales) != dataset.ndim or not all(map(len, scales)):
             raise ValueError(f"variable '{name}' has dimensions without a name")
-        return tuple(h5i.get_name(h5r.dereference(scale[0], self.file.id)).decode().strip("/") for scale in scales)
+        return tuple(self.names[h5o.get_info(h5r.dereference(scale[0], self.file.id)).addr] for scale in scales)
 
     def _attributes(self, item: Any) -> dict[str, Any]:
         attributes, self.read = safe_attributes(item, HIDDEN, self.read)

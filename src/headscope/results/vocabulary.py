@@ -77,6 +77,7 @@ DIMENSIONS = {
     "context": Dimension("length of a text, in tokens", "whole", 1),
     "corpus": Dimension("corpus, such as the treebank of a language"),
     "kind_name": Dimension("main kind of a head"),
+    "word_class": Dimension("class that the corpus gives a word, such as a region of a protein"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
     "bound": Dimension("bound of a 95% interval"),
 }

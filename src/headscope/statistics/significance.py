@@ -138,6 +138,17 @@ def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | 
     return None if score is None else score.copy(data=benjamini_hochberg(norm.sf(score.values)))
 
 
+def surely_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray:
+    """Where a mean is called larger than a limit, corrected as by `q_above`; nowhere without intervals.
+
+    >>> bounds = {"lower": ("head", [0.58, 0.4]), "upper": ("head", [0.62, 0.7])}
+    >>> surely_above(xr.DataArray([0.6, 0.55], bounds, ["head"]), 0.5).values.tolist()
+    [True, False]
+    """
+    q = q_above(array, limit)
+    return xr.zeros_like(array, bool) if q is None else q < RATE
+
+
 def changed_clearly(similarity: xr.DataArray) -> xr.DataArray:
     """The heads that changed clearly: their cosine similarity is below 0.9, beyond chance where there are intervals.
 

@@ -24,7 +24,7 @@ def index(
     *,
     per_head: Annotated[int, Range(1, 100)] = 10,
 ) -> dict[str, Any]:
-    """Index the examples of a corpus in which each head is most itself, for 'headscope view'.
+    """Index the examples in which each head gives a class of token or a relation most attention, for the viewer.
 
     Returns: the file, and the numbers of examples, kept texts, token classes and relations.
 

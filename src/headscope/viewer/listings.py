@@ -13,6 +13,7 @@ from headscope.figures.tidy import inline
 from headscope.report.cards import Card
 from headscope.report.cards.head_numbers import Row, question, value
 from headscope.report.parts import Finding
+from headscope.studies.words.attributions import METHODS
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import ViewState
 
@@ -55,6 +56,16 @@ def example_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     entries = session.examples(layer, head, by)
     lines = [ListedLine(_joined(entry["text"], entry.get("second")), (entry["value"],)) for entry in entries]
     return listing(lines, f"Head {head_name(layer, head)}: examples", (by,))
+
+
+def importance_listing(session: ViewSession, text: str, state: ViewState) -> Any:
+    """The importance of each token, at the layer of the first chosen head."""
+    layer, _ = _head(session, state)
+    answer = session.importances(text, state.method, state.model)
+    tokens, values = session.maps(text, state.model).text.tokens, answer["values"][layer - 1]
+    lines = [ListedLine(token, (value,)) for token, value in zip(tokens, values, strict=True)]
+    explained = answer["prediction"] or answer["target"]
+    return listing(lines, f"Importance by {METHODS[state.method]}, layer {layer}: {explained}", ("importance",))
 
 
 def _joined(first: str, second: str | None) -> str:
@@ -132,4 +143,9 @@ def _bars(placed: Sequence[tuple[int, str, ListedLine]], left: int) -> Iterator[
         before = line
 
 
-LISTINGS = {"card": card_listing, "try": try_listing, "examples": example_listing}
+LISTINGS = {
+    "card": card_listing,
+    "try": try_listing,
+    "importance": importance_listing,
+    "examples": example_listing,
+}

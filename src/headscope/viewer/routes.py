@@ -26,9 +26,14 @@ METHODS = {
     "examples": "examples",
     "corpus": "page",
 }
-# Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null. "try" also takes
-# the number of a model.
-ACTIONS = {"text": ("first", "second"), "try": ("id", "heads", "mode"), "export": ("id", "state", "format")}
+# Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null. "try" and
+# "importance" also take the number of a model.
+ACTIONS = {
+    "text": ("first", "second"),
+    "try": ("id", "heads", "mode"),
+    "importance": ("id", "method"),
+    "export": ("id", "state", "format"),
+}
 OPTIONAL = ("second",)
 
 
@@ -54,7 +59,7 @@ def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:
 
 
 def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
-    """The answer to a JSON object: a text as tokens, predictions without some heads, or a file.
+    """The answer to a JSON object: a text as tokens, predictions without some heads, importances, or a file.
 
     Raises `Missing` for an unknown action, `HeadscopeError` for a value that is no text, and as the action does.
     """
@@ -71,7 +76,7 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
     model = body.get("model", 0)
     if type(model) is not int:
         raise HeadscopeError("model must be a whole number from 0")
-    return session.try_heads(*values, model=model)
+    return (session.importances if name == "importance" else session.try_heads)(*values, model=model)
 
 
 def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from headscope.capture.interventions import Mode
@@ -19,6 +20,9 @@ from headscope.models.heads import name, parse
 from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.heads_page import card_fragment
 from headscope.report.layers_page import LayerPart, layer_parts, part_fragment
+from headscope.studies.words.attributions import METHODS
+from headscope.studies.words.attributions.methods import FLOW_TOKENS
+from headscope.studies.words.attributions.one_text import text_importance
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.interventions import Interventions
 from headscope.viewer.loading import time_limit
@@ -73,6 +77,7 @@ class ViewSession:
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(source.result.attrs[name]) for name in ("study", "corpus")} for source in sources],
             "examples_by": self._focus,
+            "methods": [*METHODS.items()],
             "exports": ["html"] if missing("vl_convert") else ["html", "pdf"],
         }
 
@@ -133,12 +138,9 @@ class ViewSession:
         Raises `HeadscopeError` for heads or a mode that do not exist, and for a text without a masked word.
         """
         encoded = self.maps(text, model).text.encoded
-        if model >= len(self.models):
-            raise Missing("the model is not loaded; name it to see it without heads")
-        interventions = self.interventions[model]
+        interventions = self.interventions[self._loaded(model)]
         heads = interventions.model.capture.heads
         disabled = parse(names, heads)
-        self.prepare(model)
         with time_limit(interventions.model.network, self.seconds):
             before, after = interventions.predictions(encoded), interventions.without(encoded, disabled, mode)
         return {
@@ -147,6 +149,27 @@ class ViewSession:
             "before": [predictions.description for predictions in before],
             "after": [predictions.description for predictions in after],
         }
+
+    def importances(self, text: str, method: str, model: int = 0) -> dict[str, Any]:
+        """The importance of each token of a text that is kept, by layer, and what it explains.
+
+        Raises `HeadscopeError` as `text_importance`, `TimeUp` if the model takes too long.
+        """
+        encoded = self.maps(text, model).text.encoded
+        explained = self.models[self._loaded(model)]
+        with time_limit(explained.network, self.seconds):
+            importance = text_importance(explained, encoded, (method,))
+        values = importance.tokens[[*METHODS].index(method)]
+        if not np.isfinite(values).all():
+            raise HeadscopeError(f"{METHODS[method]} is taken of texts of at most {FLOW_TOKENS} tokens")
+        return {"target": importance.target, "prediction": importance.prediction, "values": values.tolist()}
+
+    def _loaded(self, model: int) -> int:
+        """The number of a model, ready to run. Raises `Missing` if it is not loaded."""
+        if model >= len(self.models):
+            raise Missing("the model is not loaded; name it to run it on this text")
+        self.prepare(model)
+        return model
 
     def numbers(self, model: int = 0) -> dict[str, Any]:
         """All numbers of the heads of a model, if there is one (`Missing`), and what the heads do by them."""

@@ -10,10 +10,12 @@ from headscope.capture.interventions import Mode
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.limits import MOST_FIELDS
 
-VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
+VIEWS = ("lines", "map", "card", "compare", "try", "importance", "examples", "heads")
 # The key of each field in a fragment, as `state.js` has it.
-NAMES = "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode by"
-KEYS = "t t2 v h w s b n z at p c o a k m g x xm e"
+NAMES = (
+    "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode method by"
+)
+KEYS = "t t2 v h w s b n z at p c o a k m g x xm i e"
 FIELDS: dict[str, str] = dict(zip(NAMES.split(), KEYS.split(), strict=True))
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
@@ -28,6 +30,7 @@ class ViewState:
     * `special`: with special tokens; `across`: first to second text only.
     * `model`: the number of the model on show, from 0.
     * `off`, `mode`: the heads that "try" disables, and how; `by`: the class or relation of "examples".
+    * `method`: that of "importance".
     """
 
     view: str = "lines"
@@ -39,6 +42,7 @@ class ViewState:
     off: str = ""
     mode: Mode = "uniform"
     by: str = ""
+    method: str = "integrated_gradients"
 
 
 def fragment(state: str | Mapping[str, Any]) -> str:
@@ -94,6 +98,7 @@ def parse_state(fragment: str) -> ViewState:
         off=last.get("x", ""),
         mode=next((mode for mode in get_args(Mode) if mode == last.get("xm")), "uniform"),
         by=last.get("e", ""),
+        method=last.get("i", ViewState.method),
     )
 
 

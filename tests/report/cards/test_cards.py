@@ -195,6 +195,16 @@ def test_standing_out_is_compared_with_the_average_head() -> None:
     assert sum(first for first, _ in counts) == 3 * 32 and {average for _, average in counts} == {8}
 
 
+def test_a_head_that_shares_its_keys_names_the_others() -> None:
+    def shared(head: int, **attributes: str) -> list[str]:
+        card = Card(model_of(profile_result().assign_attrs(attributes)), 2, head)
+        return [finding.text for finding in card.findings if finding.topic == "Shared keys"]
+
+    (text,) = shared(3, query_groups="[1, 2]")
+    assert text.endswith("(KV head 2 of its layer) with 2-4.")
+    assert shared(3) == shared(3, query_groups="[2, 1]") == []
+
+
 def test_a_row_has_the_highest_rank_of_a_head_in_a_number() -> None:
     rows = Card(model_of(profile_result()), 2, 3).rank_rows
     assert [row.rank for row in rows] == sorted(row.rank for row in rows)

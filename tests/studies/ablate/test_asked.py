@@ -99,7 +99,8 @@ def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
         "undecided"
     ]
     assert verdicts["No two heads are shown to replace each other"] == "undecided"  # none did, of 40 examples
-    assert verdicts["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
+    enough = next(topic for topic in verdicts if "one head is enough" in topic)
+    assert verdicts[enough] == "undecided"  # 40 examples
     names = [table.name for table in study_page(found).tables()]
     assert names == ["heads", "layers", "special", "pairs", "parts", "published"]
 

@@ -55,9 +55,9 @@ def judged(result: xr.Dataset) -> dict[str, str | None]:
     ("suite", "n", "topic", "verdict"),
     [
         (0.9, 400, "Blimp: 90% right", "holds"),
-        (0.51, 400, "Blimp: not told from chance", "undecided"),
+        (0.51, 400, "Blimp: not distinguishable from chance", "undecided"),
         (0.4, 400, "Blimp: no better than chance", "fails"),
-        (0.9, 9, "Blimp: not told from chance", "undecided"),
+        (0.9, 9, "Blimp: not distinguishable from chance", "undecided"),
     ],
 )
 def test_a_suite_is_right_where_its_interval_lies_above_chance(suite: float, n: int, topic: str, verdict: str) -> None:
@@ -95,7 +95,7 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
     result["accuracy"].loc[{"phenomenon": "islands"}] = np.nan
     (table,) = study_page(result).tables()
     assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
-    assert all_texts_of(result)["Chance"].startswith("By their 95% intervals all 2 phenomena differ from chance.")
+    assert all_texts_of(result)["All 2 phenomena differ from chance"].startswith("By 95% intervals.")
 
 
 def test_a_baseline_without_its_interval_is_drawn() -> None:

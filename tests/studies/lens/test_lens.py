@@ -258,7 +258,7 @@ def test_layers_are_compared_with_the_last_only_where_it_predicts_better_than_fr
     assert float(known["right_gain"]) == pytest.approx(1 - float(known["right_most_frequent"]))
     assert judged(known)["The last layer predicts 100% of the pieces"] == "holds"
     # that none of 20 texts differs leaves more than a point open
-    assert list(judged(known).values()).count("undecided") == 1
+    assert any(verdict == "undecided" and "the layer before" in topic for topic, verdict in judged(known).items())
     nothing = study.run(causal_table({}), texts, QUICK, map_predictions=0)
     assert "fails" in judged(nothing).values()
     assert not any("as good" in topic for topic in judged(nothing))

@@ -29,21 +29,13 @@ from headscope.testing.hand_made import looks_at, measured, tokens
 from support import reference_frequency
 from support.claim_texts import corpus, words
 from support.made_heads import model_of
-from support.planted import CERTAIN, HIDDEN, PIECES, POSITIONS, WIDTH, Head, planted
+from support.planted import PIECES, looks_at_piece, planted
 from support.reference_tokens import read_example
 from support.tiny import randomised, save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
 OFTEN = "river"  # which the planted model predicts everywhere
 TEXTS = ("the old cat saw the river .", "the cat saw the old garden .", "the old story was by the cat .")
-
-
-def looks_at_piece(piece: str) -> Head:
-    """A head in which every token looks at the tokens of a piece."""
-    query, key = torch.zeros(2, WIDTH, HIDDEN)
-    query[0, -POSITIONS:] = CERTAIN
-    key[0, PIECES[piece]] = 1
-    return Head(query, key)
 
 
 def predicting(piece: str) -> Model:

@@ -241,7 +241,7 @@ def cross_encoder() -> Model:
 
 
 REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
-    "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 texts that the model can read; at least 2"),
+    "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 text that the model can read; at least 2"),
     "single texts": (
         cross_encoder, None, {},
         "a cross-encoder, reads pairs of texts, example 'list:1' is a single text; .* --columns FIRST,SECOND",
@@ -279,7 +279,7 @@ def test_embeddings_are_judged_where_answers_tell_nothing(make: Any, bird: str) 
 
 REFUSED_BESIDE: dict[str, tuple[Any, Task, str]] = {
     "one text": (lambda: headscope.read(TEXTS[:1]), BIRDS, "at least 2 are needed: .* others choose the epoch"),
-    "of dev alone": (lambda: corpus_of(list(BIRDS.dev)), BIRDS, "has 0 texts .* read, 60 in the dev split; at least 2"),
+    "of dev alone": (lambda: corpus_of(list(BIRDS.dev)), BIRDS, "has no text .* read, 60 in the dev split; at least 2"),
     "pairs": (pairs, BIRDS, "'birds' reads single texts, example 'list:1' is a pair of texts; .* --columns TEXT"),
     "single texts": (
         lambda: headscope.read(TEXTS), replace(BIRDS, dev=pairs()),

@@ -19,6 +19,7 @@ from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_answers import tree
 from support.made_inputs import batch_of, inputs_of, maps_of
+from support.planted_trees import recursive
 
 PAIR = Example(
     "p",
@@ -218,11 +219,3 @@ def test_distances_are_those_of_the_paper() -> None:
                 predicted = recursive(biased) - {(0, 5)}
                 expected = 2 * len(predicted & {(0, 3), (3, 5)}) / (len(predicted) + 2)
                 assert found[head, index, kept] == pytest.approx(expected), (head, index, kept)
-
-
-def recursive(distances: list[float], start: int = 0) -> set[tuple[int, int]]:
-    if not distances:
-        return set()
-    gap = distances.index(max(distances))
-    parts = recursive(distances[:gap], start) | recursive(distances[gap + 1 :], start + gap + 1)
-    return {(start, start + len(distances) + 1)} | parts

@@ -1,4 +1,4 @@
-"""Phrases of distances are those of a recursion, and their F1 that of sets."""
+"""set[tuple[int, int]] of distances are those of a recursion, and their F1 that of sets."""
 
 import numpy as np
 import pytest
@@ -6,18 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.studies.heads.trees.parses import branching, f1, gold_table, right_biased, spans
-
-Phrases = set[tuple[int, int]]
-
-
-def recursive(distances: list[float], start: int = 0) -> Phrases:
-    """The phrases of a sentence that is split at its largest gap, then of its parts."""
-    if not distances:
-        return set()
-    gap = distances.index(max(distances))
-    parts = recursive(distances[:gap], start) | recursive(distances[gap + 1 :], start + gap + 1)
-    return {(start, start + len(distances) + 1)} | parts
-
+from support.planted_trees import recursive
 
 numbers = st.lists(st.integers(0, 4).map(float) | st.floats(0, 1), min_size=1, max_size=8)
 
@@ -30,7 +19,7 @@ def test_phrases_are_those_of_the_recursion(distances: list[float]) -> None:
 
 
 @given(numbers, st.sets(st.tuples(st.integers(0, 8), st.integers(0, 9)), min_size=1))
-def test_f1_is_that_of_sets_without_words_and_the_whole(distances: list[float], gold: Phrases) -> None:
+def test_f1_is_that_of_sets_without_words_and_the_whole(distances: list[float], gold: set[tuple[int, int]]) -> None:
     words = len(distances) + 1
     kept = {(start, end) for start, end in gold if end <= words and 1 < end - start < words}
     table = gold_table(tuple(span for span in gold if span[0] < span[1] <= words), words)

@@ -50,14 +50,14 @@ def located(text: str, words: Sequence[str]) -> tuple[Span, ...] | None:
     return None if text[at:].strip() else tuple(spans)
 
 
-def joined(forms: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """A text of words with blanks between them, and the characters of each word.
+def joined(forms: Sequence[str], between: str = " ") -> tuple[str, tuple[Span, ...]]:
+    """A text of words with blanks (or else) between them, and the characters of each word.
 
     >>> joined(["He", "slept", "."])
     ('He slept .', ((0, 2), (3, 8), (9, 10)))
     """
-    starts = accumulate((len(form) + 1 for form in forms), initial=0)
-    return " ".join(forms), tuple((start, start + len(form)) for start, form in zip(starts, forms, strict=False))
+    starts = accumulate((len(form) + len(between) for form in forms), initial=0)
+    return between.join(forms), tuple((start, start + len(form)) for start, form in zip(starts, forms, strict=False))
 
 
 def covered(words: Sequence[Span], span: Span) -> tuple[int, ...]:

@@ -72,7 +72,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "other": (
         str | None,
         None,
-        Option("--corpus", metavar="CORPUS", help="As CORPUS; by default the task's dev split, or 'sample'."),
+        Option("--corpus", metavar="CORPUS", help="Corpus to read; by default the task's dev split, or 'sample'."),
     ),
     "out": (
         Path | None,
@@ -179,7 +179,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         _run(metavar="FOLDER", help="Folder of another tokenizer: that of the model that a GGUF file was made from."),
     ),
     "remote_code": (bool, False, _run("--trust-remote-code", help="Allow Python code of the model to run.")),
-    "figures": (str, "svg", Option(metavar="FORMATS", help="Formats of the figure files: svg, pdf, png, or several.")),
+    "figures": (
+        str,
+        "svg,pdf",
+        Option(metavar="FORMATS", help="Formats of the figure files: svg, pdf, png, or several."),
+    ),
     "no_figures": (bool, False, Option("--no-figures", help="Write no figure files; the page has its figures.")),
     "quiet": (bool, False, Option("--quiet", "-q", help="Print nothing but errors.")),
     "json": (bool, False, Option("--json", help="Print the result as JSON instead of a table.")),

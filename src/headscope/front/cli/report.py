@@ -29,6 +29,9 @@ def report(
     again: Annotated[
         bool, typer.Option("--again", help="Of several results also the pages whose numbers have not changed.")
     ] = False,
+    no_title: Annotated[
+        bool, typer.Option("--no-title", help="Leave out the titles inside the figures of one column.")
+    ] = False,
     *,
     figures: str,
     no_figures: bool,
@@ -40,7 +43,8 @@ def report(
         from headscope import results
         from headscope.results.hub import fetch
 
-        files, show = formats(figures, no_figures), shown(quiet=False)
+        drawn: dict[str, Any] = {"formats": formats(figures, no_figures), "column_titles": not no_title}
+        show = shown(quiet=False)
         directories = list(map(fetch, directories))
         for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
             locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
@@ -49,13 +53,13 @@ def report(
             from headscope.report import write
 
             with drawing_bar("page", show=show) as on_figure:
-                page = write(result, directories[0], formats=files, on_figure=on_figure)
+                page = write(result, directories[0], on_figure=on_figure, **drawn)
             _print_pages([page], directories, json=json)
             return
         pages = list[Path]()
         try:
             with progress_bar("pages", None, show=show) as (advance, expect):
-                for page in _all_pages(*directories, formats=files, again=again, on_total=expect):
+                for page in _all_pages(*directories, again=again, on_total=expect, **drawn):
                     pages.append(page)
                     advance(page.name == "report.html")  # of the results, which alone are counted before
         finally:  # those that are written are named behind the bar, whatever happened then

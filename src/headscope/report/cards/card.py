@@ -1,5 +1,6 @@
 """The report card of a head, from all results."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,7 +106,7 @@ class Card:
         count = sum(map(stands_out, self._tested))
         text = f"Among the {FIRST} highest heads in {count} of {len(self._tested)} numbers with enough cases"
         average = f"{self.model.first_on_average:.0f} for the average head"
-        return [Finding("Stands out", f"{text} ({average})."), *self._layer()]
+        return [Finding("Stands out", f"{text} ({average})."), *self._shared_keys(), *self._layer()]
 
     @cached_property
     def rank_rows(self) -> list[RankRow]:
@@ -121,6 +122,17 @@ class Card:
     def tables(self) -> list[Table]:
         """The numbers of each result that matter most."""
         return [of_card(part.picked, "card", part.caption) for part in self.parts if part.rows]
+
+    def _shared_keys(self) -> Iterator[Finding]:
+        """The other heads that read the same keys and values, in a model whose key heads are fewer."""
+        groups = json.loads(self.model.sources[0].result.attrs.get("query_groups", "[]"))
+        size = (groups[self.layer - 1] or 1) if groups else 1
+        number = (self.head - 1) // size
+        shared = range(number * size + 1, (number + 1) * size + 1)
+        names = [head_name(self.layer, head) for head in shared if head != self.head]
+        if names:
+            text = f"It shares keys and values (KV head {number + 1} of its layer) with {', '.join(names)}."
+            yield Finding("Shared keys", text)
 
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""

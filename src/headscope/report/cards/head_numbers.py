@@ -34,7 +34,7 @@ def numbers(result: xr.Dataset) -> pd.DataFrame:
     `rank` (1 for the highest value; equal values have the same) among `heads` heads, `median` (that of the heads),
     `baseline` and `q` (a false discovery rate) where the study has them. NaN where there is none.
     """
-    card = study_page(result).card()
+    card: Any = study_page(result).card()  # whatever is declared, its hooks can be called
     baselines, rates = card.baselines(result), card.rates(result)
     with special_tokens(result.attrs):
         frames = [_of(result, name, baselines.get(name), rates.get(name)) for name in number_names(result)]

@@ -4,7 +4,7 @@ The main numbers are columns of an index, and values by which the atlas orders h
 """
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pandas as pd
 import xarray as xr
@@ -91,8 +91,9 @@ def main_numbers(result: xr.Dataset, numbers: pd.DataFrame) -> list[tuple[str, x
 
 def main_numbers_by_address(result: xr.Dataset, numbers: pd.DataFrame) -> dict[str, tuple[str, xr.DataArray]]:
     """The same by their addresses, which are those of any result of the study."""
-    addresses = study_page(result).card().main_numbers(result)
-    chosen = {address: addressed(numbers, address) for address in addresses if has_number(numbers, address)}
+    card: Any = study_page(result).card()
+    addresses = [address for address in card.main_numbers(result) if has_number(numbers, address)]
+    chosen = {address: addressed(numbers, address) for address in addresses}
     return {address: (column_name(rows), _array(rows)) for address, rows in chosen.items()}
 
 

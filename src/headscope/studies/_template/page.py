@@ -26,4 +26,4 @@ def itself(numbers: Numbers) -> Finding:
     )
 
 
-PAGE = StudyParts(findings=(itself,), card=StudyCard(main_numbers=lambda result: ("template",)))
+PAGE = StudyParts(findings=(itself,), card=StudyCard(main_numbers=("template",)))

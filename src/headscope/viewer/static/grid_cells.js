@@ -34,7 +34,7 @@ export function describeHead({ context, cells }, name) {
 
 /** The grid in rows, on white, for a figure: label, and canvas, colour of the frame and word of each head. */
 export function gridPictures(grid) {
-  return [...grid.rows.children].map((row) => [row.firstChild.textContent, [...row.querySelectorAll("[data-head]")].map(({ dataset: { head, word } }) => {
+  return [...grid.rows.querySelectorAll("[role=row]")].map((row) => [row.firstChild.textContent, [...row.querySelectorAll("[data-head]")].map(({ dataset: { head, word } }) => {
     const canvas = document.createElement("canvas");
     paintHead(grid.context, canvas, headPlace(head), false);
     return { canvas, frame: frameOf(grid, head, false) ?? "#d9dee4", word };

@@ -67,8 +67,10 @@ function drawRows(grid, values) {
   const order = { nameOf: (name) => name, values, kinds: Object.keys(context.numbers().colours), kindOf: (name) => context.kindsOf(name)[0] };
   cells.clear();
   rows.style.setProperty("--columns", Math.max(...counts));
+  const heads = make("div", { class: "grid-row grid-heads", "aria-hidden": "true", hidden: Boolean(state.sort) },
+    make("span"), Array.from({ length: Math.max(...counts) }, (_, head) => make("span", {}, String(head + 1))));
   rows.replaceChildren(...inOrder(names, state, order).map((row, at) => make("div", { class: "grid-row", role: "row" },
-    state.sort && state.all ? make("span", { class: "grid-layer" }) : layerLabel(context, at + 1), row.map((name) => drawCell(grid, name)))));
+    state.sort && state.all ? make("span", { class: "grid-layer" }) : layerLabel(context, at + 1), row.map((name) => drawCell(grid, name)))), heads);
   const [group] = context.model.models[state.model].query_groups ?? [1]; // heads that share keys
   const begins = ({ head }) => !state.sort && group > 1 && head > 1 && head % group === 1;
   for (const [name, cell] of cells) cell.classList.toggle("new-keys", begins(headPlace(name)));

@@ -41,6 +41,7 @@ export function kernelSource(widget) {
     ...answersByPath({ json: (path) => send(path), html: (path) => send(path), bytes: (path) => send(path) }),
     text: (first, second) => send("api/text", { first, second: second || null }),
     tryHeads: (id, heads, mode, model) => send("api/try", { id, heads, mode, model }),
+    importance: (id, method, model) => send("api/importance", { id, method, model }),
     exported: (request) => send("api/export", request),
     stop: () => widget.off("msg:custom", hear),
   };

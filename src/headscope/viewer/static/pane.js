@@ -6,6 +6,7 @@ import { make } from "./dom.js";
 import { examplesView } from "./examples.js";
 import { exportButtons } from "./export_buttons.js";
 import { factTable } from "./fact_table.js";
+import { importanceView } from "./importance.js";
 import { linesView } from "./lines_view.js";
 import { mapView } from "./map_view.js";
 import { tabs } from "./tabs.js";
@@ -13,9 +14,9 @@ import { toolbar } from "./toolbar.js";
 import { tryView } from "./try_it.js";
 import { SENTENCES, VIEW_NAMES } from "./words.js";
 
-const MAKERS = { lines: linesView, map: mapView, card: cardView, compare: compareView, try: tryView, examples: examplesView };
+const MAKERS = { lines: linesView, map: mapView, card: cardView, compare: compareView, try: tryView, importance: importanceView, examples: examplesView };
 const PICTURES = ["lines", "map", "compare"];
-const MADE_BY_SERVER = ["card", "try", "examples"]; // their pictures
+const MADE_BY_SERVER = ["card", "try", "importance", "examples"]; // their pictures
 
 /** `gridFigure()` gives the figure of all heads as SVG. */
 export function headPane(context, gridFigure) {
@@ -62,7 +63,7 @@ function ownPicture({ model, source, store, view, exported }) {
 
 /** The views that the page can fill: a second model to compare, a server that runs models and has an index. */
 function possibleViews({ source, model }) {
-  const possible = { compare: model.models.length > 1, try: source.live, examples: source.live || Boolean(model.examples_by?.length) };
+  const possible = { compare: model.models.length > 1, try: source.live, importance: source.live, examples: source.live || Boolean(model.examples_by?.length) };
   return VIEW_NAMES.filter(([name]) => possible[name] ?? true);
 }
 

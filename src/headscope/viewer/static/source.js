@@ -25,6 +25,7 @@ export function serverSource(base = "") {
     }),
     text: async (first, second) => (await send("api/text", { first, second: second || null })).json(),
     tryHeads: async (id, heads, mode, model) => (await send("api/try", { id, heads, mode, model })).json(),
+    importance: async (id, method, model) => (await send("api/importance", { id, method, model })).json(),
     exported: async (request) => {
       const answer = await send("api/export", request);
       return { file: await answer.blob(), notice: decodeURIComponent(answer.headers.get("headscope-notice") ?? "") };

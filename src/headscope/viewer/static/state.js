@@ -2,7 +2,7 @@
 
 import { createStore, oneOf, plainWords, readFields, writeFields } from "./address.js";
 
-const VIEWS = ["lines", "map", "card", "compare", "try", "examples"];
+const VIEWS = ["lines", "map", "card", "compare", "try", "importance", "examples"];
 const flag = { read: (text) => text !== "0", write: (value) => (value ? "1" : "0") };
 const count = (text) => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
@@ -27,6 +27,7 @@ const FIELDS = {
   grid: ["g", true, flag],
   off: ["x", "", plainWords],
   mode: ["xm", "uniform", oneOf(["uniform", "zero", "mean"])],
+  method: ["i", "integrated_gradients", plainWords],
   by: ["e", "", plainWords],
 };
 

@@ -20,7 +20,7 @@ export function toolbar(context) {
     const pairs = text.segment.includes(1);
     const picture = ["lines", "map", "compare"].includes(view);
     const several = context.model.models.length > 1;
-    element.hidden = !picture && !(several && !context.model.training && ["card", "try"].includes(view));
+    element.hidden = !picture && !(several && !context.model.training && ["card", "try", "importance"].includes(view));
     redraw(element, ...[
       picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit", undefined, context.data.units.words ? "words" : "pieces"),
       picture && check("special tokens", "special"),

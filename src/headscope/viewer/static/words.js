@@ -8,10 +8,11 @@ export const SENTENCES = {
   card: "All that the results at hand say about this head, with ranks among all heads.",
   compare: "The same head and text in two models, and the difference of both.",
   try: "Switch heads off and see what the model says without them.",
+  importance: "How much each token counts for what the model predicts, by the states that enter the layer of the chosen head.",
   examples: "Sentences of the corpus in which this head is most itself. Choose one to see its map.",
 };
 
-export const VIEW_NAMES = [["lines", "Lines"], ["map", "Heat map"], ["card", "Card"], ["compare", "Compare"], ["try", "Try it"], ["examples", "Examples"]];
+export const VIEW_NAMES = [["lines", "Lines"], ["map", "Heat map"], ["card", "Card"], ["compare", "Compare"], ["try", "Try it"], ["importance", "Importance"], ["examples", "Examples"]];
 
 /** A token or word in quotation marks. */
 export function quoted(text) {

@@ -98,11 +98,6 @@ def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> Float[np.ndarra
     return part.transpose("one", "other").values
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """None: all but divergences is in `profile`."""
-    return ()
-
-
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The cluster of each head."""
     cluster = result["cluster"]
@@ -144,4 +139,4 @@ def _cluster(result: xr.Dataset, head: tuple[int, int]) -> Iterator[Finding]:
             yield Finding("Cluster", f"Cluster {cluster.number}: {f'with {others}' if others else 'alone'} ({stable}).")
 
 
-CARD = StudyCard(main_numbers=main_numbers, badges=badges, sentences=sentences)
+CARD = StudyCard(main_numbers=(), badges=badges, sentences=sentences)

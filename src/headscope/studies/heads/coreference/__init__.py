@@ -21,7 +21,7 @@ WEBSTER, WINO = "Webster et al. 2018, section 4", "Zhao et al. 2018; Rudinger et
 LIN, ENTROPY = "Lin et al. 2019, section 4", "entropy of attention over the candidates"
 RATIO, GAP_RATE = "F1 of feminine over masculine pronouns", "false discovery rate at which there is such a gap"
 ATTENTION, SENTENCES = "share of attention", "share of sentences"
-CONFUSION = f"{ENTROPY}' head words, made to sum to 1 over them, where the corpus asks: 0 is sure"
+CONFUSION = f"{ENTROPY}' head words, made to sum to 1 over them, where the corpus asks: 0 is certain"
 ANTECEDENTS = (
     Number(
         "accuracy",

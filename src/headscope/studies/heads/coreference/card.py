@@ -19,11 +19,6 @@ GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereoty
 WORDS = {"all": "antecedent", "pronoun": "pronoun", "proper": "name", "nominal": "noun phrase"}
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """All kinds of mentions, and the gaps that stereotypes make."""
-    return ("accuracy.all", *(name for name in GAPS if name in result))
-
-
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The better one of nearest and head match, by kind of mention; of confusion that of a uniform choice."""
     uniform = {"confusion": result["uniform_confusion"]} if "confusion" in result else {}
@@ -64,4 +59,6 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
             yield Finding(topic, f"Pro sentences minus anti sentences: {value(row)} ({ranked(row)}), q {rate(row.q)}.")
 
 
-CARD = StudyCard(hidden=("special",), main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)
+CARD = StudyCard(
+    hidden=("special",), main_numbers=("accuracy.all", *GAPS), baselines=baselines, rates=rates, sentences=sentences
+)

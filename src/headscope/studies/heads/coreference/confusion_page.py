@@ -10,7 +10,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import number, strongest
 
-SECTION = "How surely heads choose"
+SECTION = "How certain heads are"
 # BERT-base, Table 2 of the paper, in the order of its conditions.
 PAPER = {
     "phrase between, same number": 0.97,
@@ -40,7 +40,7 @@ def confused(numbers: Numbers) -> Finding:
     return Finding(
         "Confusion",
         f"Over the candidates, attention has {mean} bits of entropy in the average head; a uniform choice has "
-        f"{uniform}. Heads reach down to {number(surest.value)}. It says how surely a head chooses, not "
+        f"{uniform}. Heads reach down to {number(surest.value)}. It says how certain a head is, not "
         f"whether it is right. n = {numbers.n('confusion', condition='all'):,} questions.",
     )
 
@@ -61,7 +61,7 @@ def table(numbers: Numbers) -> Table:
         rows.append((name, cells))
     columns = ["Mean of heads", "Uniform", "Lowest head", "Head", "Lin et al.: BERT-base", "Questions"]
     caption = (
-        "Entropy of attention over the candidates in bits, with 95% intervals; low is sure. The lowest head is the "
+        "Entropy of attention over the candidates in bits, with 95% intervals; low is certain. The lowest head is the "
         "lowest of all on these questions. The paper's figures are those of Table 2, in the order of its conditions."
     )
     return titled("confusion", caption, "Condition", columns, rows)
@@ -72,7 +72,7 @@ def figures(numbers: Numbers) -> Iterator[Figure]:
     overall = numbers.array("confusion", condition="all").drop_vars("n_examples")
     uniform = numbers("uniform_confusion", condition="all")
     chart = by_layer(overall, reference=uniform.value, reference_label="uniform choice")
-    caption = "A dot for each head, a line for the layer's mean. After Lin et al. (2019), section 4; low is sure."
+    caption = "A dot for each head, a line for the layer's mean. After Lin et al. (2019), section 4; low is certain."
     yield Figure("confusion-by_layer", SECTION, chart, caption, "confusion")
     if has_conditions(numbers.result):
         caption = "The same, head by head. A condition with two distractors has three candidates, and more entropy."

@@ -25,27 +25,6 @@ MORE = ("copying_most", "copying_eigenvalues")
 SINK = 0.4  # as the other kinds of heads that are shares of attention
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Induction, earlier copies, copying, the first token, and distance."""
-    return ("attention.induction", "attention.duplicate", "copying", "sink_attention.first", "mean_distance")
-
-
-def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """Attention to the same places without a repetition, and that of uniform attention to sinks."""
-    names = {name: name.replace("attention", "control") for name in ATTENTION}
-    shares = {"sink_attention": "sink_share"}
-    return {name: result[control] for name, control in (names | shares).items() if control in result}
-
-
-ATTENTION = ("attention", "natural_attention", "planted_attention")
-
-
-def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """False discovery rates of gains, corrected for all heads."""
-    names = {name: name.replace("attention", "q_value") for name in ATTENTION} | {"copying": "copying_q_value"}
-    return {name: result[q] for name, q in names.items() if name in result and q in result}
-
-
 def repetition_kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """Heads that are special for a repetition."""
     for relation, word in (("induction", "induction"), ("duplicate", "earlier copy")):
@@ -100,4 +79,10 @@ def _q(row: Row) -> str:
 
 
 KINDS = (repetition_kinds, retrieval_kind, copying_kind, sink_kind)
-CARD = StudyCard(HIDDEN, main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)
+MAIN = ("attention.induction", "attention.duplicate", "copying", "sink_attention.first", "mean_distance")
+ATTENTION = ("attention", "natural_attention", "planted_attention")
+# Attention to the same places without a repetition, and that of uniform attention to sinks.
+BASELINES = {name: name.replace("attention", "control") for name in ATTENTION} | {"sink_attention": "sink_share"}
+# Of gains, corrected for all heads.
+RATES = {name: name.replace("attention", "q_value") for name in ATTENTION} | {"copying": "copying_q_value"}
+CARD = StudyCard(HIDDEN, main_numbers=MAIN, baselines=BASELINES, rates=RATES, sentences=sentences)

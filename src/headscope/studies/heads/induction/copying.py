@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from headscope.capture.attention_function import for_each_head
 from headscope.capture.attention_switch import attending, switchable
 from headscope.models import Model
-from headscope.studies.heads.induction.normalisations import find_normalisations, written_by_heads
+from headscope.models.normalisations import find_normalisations
+from headscope.models.residual_writes import written_by_heads
 from headscope.studies.heads.induction.reading import without_words_head
 
 # Tokens of an input whose values are read.

@@ -39,8 +39,8 @@ PUBLISHED = (
 
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first where no claim holds."""
-    text = "That one does so, copies, finds a planted pair, or has a sink is not shown."
-    return Finding("No head surely follows repetitions", text)
+    text = "None is shown to do so, to copy, to find a planted pair, or to have a sink."
+    return Finding("No head clearly follows repetitions", text)
 
 
 def natural(numbers: Numbers) -> Iterator[Finding]:

@@ -17,12 +17,12 @@ from headscope.corpora.corpus import sample
 from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
+from headscope.models.residual_writes import written_by_heads
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
 from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.heads.induction.normalisations import written_by_heads
 from headscope.studies.heads.induction.observer import foci_of
 
 INPUTS = 64

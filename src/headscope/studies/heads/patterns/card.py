@@ -25,11 +25,6 @@ def over_corpora(result: xr.Dataset, name: str) -> xr.DataArray:
     return result[name].mean("task").assign_attrs(attributes)
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The share of the most frequent pattern, which is a badge."""
-    return ("share",)
-
-
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The pattern with the largest share of a head's maps; of several corpora, over all of them."""
     share = over_corpora(result, "share")
@@ -84,4 +79,4 @@ def kinds(numbers: Numbers) -> Iterator[HeadKind]:
             yield from where_true(share.sel(pattern=pattern) > HALF, pattern, label("pattern", pattern))
 
 
-CARD = StudyCard(hidden=("counted",), main_numbers=main_numbers, badges=badges, sentences=sentences, maps=maps)
+CARD = StudyCard(hidden=("counted",), main_numbers=("share",), badges=badges, sentences=sentences, maps=maps)

@@ -12,7 +12,7 @@ from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, several, spread, strongest
-from headscope.statistics.significance import RATE, corrected, q_above
+from headscope.statistics.significance import RATE, corrected, q_above, surely_above
 from headscope.studies.heads.patterns.card import CARD, HALF, clear_map, kinds, over_corpora
 
 SHARES, HEADS, MAPS = "Share of each pattern", "Patterns of heads", "Clear examples"
@@ -60,11 +60,10 @@ def heterogeneous(numbers: Numbers) -> Finding:
 def clear(numbers: Numbers) -> Finding:
     """The heads that surely have a clear shape in half of their maps."""
     share = over_corpora(numbers.result, "share")
-    q = q_above(share, HALF)
-    sure = share.where(False if q is None else q < RATE)
+    sure = share.where(surely_above(share, HALF))
     best = [(name, reading) for name in CLEAR for reading in strongest(sure.sel(pattern=name))[:1]]
     heads = [f"{reading.head} ({label('pattern', name)})" for name, reading in best if reading.value > HALF]
-    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head surely has one in half of its maps'}.")
+    return Finding("Heads with a clear shape", f"{', '.join(heads) or 'No head clearly has one in half of its maps'}.")
 
 
 def mixed(numbers: Numbers) -> Finding:

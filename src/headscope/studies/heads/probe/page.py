@@ -110,7 +110,7 @@ def heads(numbers: Numbers) -> Iterator[Finding]:
         sure = [] if q is None else [head for head in strongest(array.where(q < RATE)) if head.value > 0]
         yield Finding(
             f"Heads, {LOOKS[direction]}",
-            f"They raise the score of the syntactic head over that of another word, in logits: {raised}. Surely above "
+            f"They raise the score of the syntactic head over that of another word, in logits: {raised}. Clearly above "
             f"0 (q < {RATE}): {listed(sure) if sure else 'none'}.",
         )
 

@@ -4,10 +4,12 @@ Clark et al. 2019, section 3, and Kovaleva et al. 2019, sections 4.4 and 4.5, in
 """
 
 from headscope.common_numbers import COVERAGE
-from headscope.measures import FREQUENCY, PREDICTED, SURFACE
+from headscope.measures import FREQUENCY, PREDICTED, SMALL, SURFACE
 from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 CLASSES, CORPUS = ("frequency",), "the corpus, as the tokenizer divides it"
+LETTERS, WORD_CLASSES = ("layer", "head", "piece"), ("layer", "head", "word_class")
+TIMES = "times uniform attention"
 PIECES = "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
 STUDY = Study(
     question="Where does attention go, and how widely does it spread?",
@@ -29,10 +31,18 @@ STUDY = Study(
         Kind(66, "end", "#6b6b00", "gives the last token of a segment 0.4 of its attention or more"),
     ),
     required=("token_attention",),
-    dims={"frequency": Dimension(PIECES)},
-    measures=(*SURFACE, *FREQUENCY, *PREDICTED),
+    dims={
+        "frequency": Dimension(PIECES),
+        "from_query": Dimension("distance from the query to the key, in tokens", "whole", -8, 8),
+        "piece": Dimension("piece of a vocabulary of at most 64, such as an amino acid"),
+    },
+    measures=(*SURFACE, *SMALL, *FREQUENCY, *PREDICTED),
     numbers=(
         *COVERAGE,
+        Number("piece_attention", "attention to each piece, from tokens of texts", "share of attention", LETTERS),
+        Number("piece_multiple", "attention to each piece, over its share of uniform attention", TIMES, LETTERS),
+        Number("word_class_attention", "attention to each class of words", "share of attention", WORD_CLASSES),
+        Number("word_class_multiple", "attention to each class of words, over its share", TIMES, WORD_CLASSES),
         Number("frequency_share", "share of the counted tokens in each class of frequency", "share", CLASSES, CORPUS),
         Number("frequency_least", "smallest count of a piece in each class of frequency", "tokens", CLASSES, CORPUS),
         Number("predicted_share", "share of the counted tokens in each class of predictions", "share", CLASSES, CORPUS),

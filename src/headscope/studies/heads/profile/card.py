@@ -37,17 +37,6 @@ COLUMNS = (
 )
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Attention to classes of tokens and neighbours, breadth, and attention to copies in the other segment."""
-    return COLUMNS
-
-
-def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The values of uniform attention."""
-    uniform = {"attention_to": "token_share", "entropy": "uniform_entropy", "cls_entropy": "uniform_entropy"}
-    return {name: result[share] for name, share in uniform.items() if share in result}
-
-
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates at which heads look at copies more than either baseline says, corrected for all heads."""
     measured_pairs = measured(result, "same_word_gain") is not None
@@ -166,4 +155,6 @@ def _chance(rows: list[Row]) -> str:
 
 
 KINDS = (same_word_kind, end_kind, rare_kind)
-CARD = StudyCard(main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)
+# The values of uniform attention.
+UNIFORM = {"attention_to": "token_share", "entropy": "uniform_entropy", "cls_entropy": "uniform_entropy"}
+CARD = StudyCard(main_numbers=COLUMNS, baselines=UNIFORM, rates=rates, sentences=sentences)

@@ -7,6 +7,7 @@ from headscope.report.declared import Chart, Part
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.results.vocabulary import FEATURES
+from headscope.studies.heads.profile.group_parts import DISTANCES, FIGURES
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
 RARE, PAIRS = "Rare and frequent pieces", "The other segment"
@@ -74,6 +75,7 @@ CHARTS: tuple[Part, ...] = (
         at={"offset": [-1, 1]},
     ),
     heads("attention_offset", NEAR, "The same, head by head, with attention of a token to itself."),
+    DISTANCES,
     beside_uniform(
         "entropy", "The rule marks uniform attention, the broadest there is. After Clark et al. (2019), Figure 4."
     ),
@@ -113,4 +115,5 @@ CHARTS: tuple[Part, ...] = (
         "Kovaleva et al. (2019), section 5.",
     ),
     dots("segment_attention", PAIRS, "Between tokens of words; what is missing to 1 goes to special tokens."),
+    *FIGURES,
 )

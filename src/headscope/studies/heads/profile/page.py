@@ -28,10 +28,11 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely
+from headscope.statistics.significance import LEAST_CASES, RATE, corrected, q_above, surely, surely_above
 from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
+from headscope.studies.heads.profile.group_parts import FINDINGS
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -83,7 +84,7 @@ def positional(numbers: Numbers) -> Iterator[Finding]:
     names = [f"{topic.lower()}: {first_of(some, 3, ', ')}" for topic, some in heads.items() if some]
     yield Finding.judged(
         claims[witness(claims)],
-        f"{'; '.join(names).capitalize() or 'Of no head it is sure that either gets more than half of its attention'}.",
+        f"{'; '.join(names).capitalize() or 'No head clearly gives either more than half of its attention'}.",
         holds=f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour",
         fails="No head mostly attends to a neighbour",
         undecided="It cannot be told whether a head mostly attends to a neighbour",
@@ -93,8 +94,8 @@ def positional(numbers: Numbers) -> Iterator[Finding]:
 
 def _surely_above(array: xr.DataArray, limit: float) -> list[str]:
     """The heads above a limit beyond chance, the strongest first."""
-    q = q_above(array, limit)
-    return [] if q is None else [reading.head for reading in strongest(array.where(q < RATE)) if reading.value > limit]
+    sure = array.where(surely_above(array, limit))
+    return [reading.head for reading in strongest(sure) if reading.value > limit]
 
 
 def average_breadth(numbers: Numbers) -> Iterator[Finding]:
@@ -106,10 +107,10 @@ def average_breadth(numbers: Numbers) -> Iterator[Finding]:
 
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first of a model of which no claim holds."""
-    is_near = float(result["entropy"].mean()) > NEAR_UNIFORM * float(result.get("uniform_entropy", 0)) > 0
-    near = "This model's attention is near to uniform: no head" if is_near else "No head"
-    text = "That one mostly attends to one kind of token, to a neighbour, or to a linguistic feature is not shown."
-    return Finding(f"{near} surely stands out", text)
+    entropy, even = (float(result[name].mean()) if name in result else 0.0 for name in ("entropy", "uniform_entropy"))
+    near = "This model's attention is near to uniform: no head" if entropy > NEAR_UNIFORM * even > 0 else "No head"
+    text = "None is shown to prefer one kind of token, a neighbour, or a linguistic feature."
+    return Finding(f"{near} clearly stands out", text)
 
 
 def clearest_feature(numbers: Numbers) -> Iterator[Finding]:
@@ -308,7 +309,7 @@ def published(numbers: Numbers) -> list[Table]:
 
 
 PAGE = StudyParts(
-    highlights=(most_attended, positional, same_word, average_breadth, clearest_feature),
+    highlights=(most_attended, *FINDINGS, positional, same_word, average_breadth, clearest_feature),
     findings=(
         *(classes, separators, by_part_of_speech, segment_end, by_frequency, by_predictions, neighbours, breadth),
         *(start_breadth, features, start_features, links, across),

@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,13 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import classes_of
 from headscope.encoding.encoder import Words
-from headscope.measures import FREQUENCY, PREDICTED, SURFACE
+from headscope.measures import FREQUENCY, PREDICTED, SMALL, SURFACE
 from headscope.models import Model
 from headscope.models.prediction_heads import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.measures import Measure
 from headscope.passes.passes import measure, measuring
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
@@ -23,6 +26,7 @@ from headscope.studies.heads.profile.frequencies import (
     predictions_of,
     word_counts,
 )
+from headscope.studies.heads.profile.groups import group_measures
 
 LACKING = "tokens whose piece the frequency list lacks, in no class"
 
@@ -61,8 +65,12 @@ def run(
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
+    classes = classes_of(corpus)
+    groups = group_measures(model, classes)
+    surface, further = surface_of(groups), (*measures, *groups)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=bool(classes))
     if not (frequency or predicted_frequency or frequency_list):
-        return measure("profile", model, corpus, SURFACE, settings, further=measures)
+        return measure("profile", model, corpus, surface, settings, further=further, words=words)
     listed = {} if frequency_list is None else word_counts(frequency_list)
     counted = frequencies_of(model, corpus, settings)
     frequencies = piece_frequencies(listed, model, counted) if listed else counted
@@ -74,9 +82,9 @@ def run(
         else:
             settings.on_total(2 * corpus.n_examples)
             predicted = predictions_of(predicting, corpus, settings, counted)
-    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=frequencies, predicted=predicted)
-    named = (*SURFACE, *FREQUENCY, *(PREDICTED if predicted else ()))
-    result = measure("profile", model, corpus, named, settings, further=measures, words=words)
+    words = replace(words, frequencies=frequencies, predicted=predicted)
+    named = (*surface, *FREQUENCY, *(PREDICTED if predicted else ()))
+    result = measure("profile", model, corpus, named, settings, further=further, words=words)
     variables = frequency_variables(frequencies, read=counted if listed else None)
     if listed:
         lacking = int(counted.counts[frequencies.counts[: len(counted.counts)] == 0].sum())
@@ -101,7 +109,14 @@ def first_pass(
     predicted_frequency: bool,
     frequency_list: Path | None = None,
 ) -> PlannedPass[dict[str, Any]] | None:
-    """What other studies may read together with this one; None with frequencies, which change the inputs."""
-    if frequency or predicted_frequency or frequency_list:
+    """What other studies may read together with this one; None with frequencies or classes, which change the inputs."""
+    if frequency or predicted_frequency or frequency_list or classes_of(corpus):
         return None
-    return measuring(model, corpus, SURFACE, settings, further=measures)
+    groups = group_measures(model, ())
+    return measuring(model, corpus, surface_of(groups), settings, further=(*measures, *groups))
+
+
+def surface_of(groups: list[Measure]) -> tuple[str, ...]:
+    """The measures of every profile, and of a model with a small vocabulary those of its letters."""
+    small = any("piece" in group.VARIABLE.coords for group in groups)
+    return (*SURFACE, *(SMALL if small else ()))

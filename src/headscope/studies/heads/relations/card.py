@@ -18,20 +18,10 @@ HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """All links, in the direction of the paper."""
-    return ("link_attention.all.source_to_target",)
-
-
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The larger one of links elsewhere and of other words at one end."""
     elsewhere, others = result["elsewhere"], result["others"]
     return {"link_attention": elsewhere.where(~(others > elsewhere), others)}
-
-
-def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """False discovery rates of the tests against the baselines, corrected for all heads, relations and directions."""
-    return {"link_attention": result["q_value"]}
 
 
 def head_kinds(numbers: Numbers) -> list[HeadKind]:
@@ -66,4 +56,10 @@ def _scores(head: ChosenHead) -> str:
     return f"{head.name} ({head.arrow}) {head.score.text}, gain {head.gain.text}, n = {head.held_out:,}"
 
 
-CARD = StudyCard(hidden=HIDDEN, main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)
+CARD = StudyCard(
+    hidden=HIDDEN,
+    main_numbers=("link_attention.all.source_to_target",),
+    baselines=baselines,
+    rates={"link_attention": "q_value"},
+    sentences=sentences,
+)

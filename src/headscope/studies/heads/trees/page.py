@@ -22,11 +22,6 @@ TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
 LAYER_ROOTS = {"uas": "gold", "uuas": "undirected"}
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The UAS from the gold root, words alone, of the dependent that looks at its head."""
-    return (".".join(("uas", *MAIN)),)
-
-
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The best tree of the head, beside right-branching."""
     rows = sorted(of_variable(numbers, "uas"), key=lambda row: -row.value)
@@ -42,7 +37,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         )
 
 
-CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)
+CARD = StudyCard(main_numbers=(".".join(("uas", *MAIN)),), sentences=sentences)
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:
@@ -116,17 +111,6 @@ def averages(numbers: Numbers) -> Finding:
     )
 
 
-def limits(numbers: Numbers) -> Finding:
-    """What a reader has to keep in mind."""
-    return Finding(
-        "Limits",
-        "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Words "
-        "that look at a special token have no head among words, where special tokens are nodes. Heads were chosen on "
-        "one half of the inputs and scored on the other; the tables by head have all sentences. Roots and punctuation "
-        "are not scored.",
-    )
-
-
 def best_heads(numbers: Numbers) -> Figure:
     """The scores of the best head by root, special tokens and metric."""
     array = numbers.array("chosen_score").drop_vars("n_examples", errors="ignore")
@@ -179,9 +163,16 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
                 yield LayerNumber("Trees by mean attention", words, array)
 
 
+LIMITS = Finding(
+    "Limits",
+    "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Words "
+    "that look at a special token have no head among words, where special tokens are nodes. Heads were chosen on "
+    "one half of the inputs and scored on the other; the tables by head have all sentences. Roots and punctuation "
+    "are not scored.",
+)
 PAGE = StudyParts(
     highlights=(best, random_weights, best_phrases),
-    findings=(root, averages, limits),
+    findings=(root, averages, LIMITS),
     charts=(best_heads, all_heads, phrases),
     tables=(tables.attachment_tables, tables.phrase_table),
     layers=(layers,),

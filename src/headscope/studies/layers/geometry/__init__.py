@@ -1,4 +1,4 @@
-"""Geometry of hidden states: anisotropy, how alike a word stays in its contexts, norms, and alike layers.
+"""Geometry of hidden states: anisotropy, how similar a word stays across contexts, norms, and similar layers.
 
 Ethayarajh 2019; Mickus et al. 2020; Timkey and van Schijndel 2021; Kornblith et al. 2019. Nothing is trained.
 """

@@ -6,13 +6,16 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.by_layer import layer_grid
-from headscope.report.claims import POINT, above, no_worse, paired
+from headscope.report.claims import POINT, Claim, above, head_above, no_worse, paired
 from headscope.report.declared import Chart, NumberTable, StudyParts
+from headscope.report.kinds import where_true
 from headscope.report.numbers import Numbers
-from headscope.report.parts import Figure, Finding, LayerNumber
-from headscope.report.wording import several
+from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
+from headscope.report.wording import agree, listed, several, strongest
+from headscope.statistics.significance import surely_above
 
 HALF, LETTERS, CONTEXT = 0.5, 8, 26
+WRITES = 0.05  # of the gain of the right piece
 SPACES = "Space 0 are the embeddings. plain: states as they are; mapped: by an affine map to those of the last layer. "
 STATES = {"plain": "as they are", "mapped": "mapped to those of the last layer"}
 
@@ -27,12 +30,18 @@ def last_layer(numbers: Numbers) -> int:
     return int(numbers.result["space"][-1])
 
 
+def predicts(numbers: Numbers) -> Claim:
+    """Whether the last layer predicts better than frequencies do, without which nothing else is claimed."""
+    share = numbers("right", lens="plain", space=last_layer(numbers))
+    return paired(share, numbers("right_most_frequent"), numbers("right_gain"), numbers.n("right"))
+
+
 def right(numbers: Numbers) -> Iterator[Finding]:
     """Whether the last layer predicts better than frequencies do; only then how early layers do as well."""
     last, frequent = last_layer(numbers), numbers("right_most_frequent")
     share = numbers("right", lens="plain", space=last)
     finding = Finding.judged(
-        paired(share, frequent, numbers("right_gain"), numbers.n("right")),
+        predicts(numbers),
         f"It is right in {share:%}, always the most frequent piece of other texts in {frequent:%}.",
         holds=f"The last layer predicts {share:.0%} of the pieces",
         fails="The last layer predicts pieces no better than their frequency does",
@@ -63,6 +72,39 @@ def as_good(numbers: Numbers, last: int, lens: str) -> Finding:
         undecided="It cannot be told whether the layer before the last predicts as well",
         unit="predictions",
     )
+
+
+def writers(numbers: Numbers) -> Finding | None:
+    """Which heads add to the logit of the right piece, where the model predicts better than frequencies do."""
+    gain, total = numbers.array("direct_head_gain"), numbers("direct_logit_gain")
+    claim = head_above(gain, 0.0)
+    if predicts(numbers).verdict != "holds":
+        return None
+    mask, number = surely_above(gain, 0.0), int(gain.notnull().sum())
+    sure = int(mask.sum())
+    heads, layers = (float(numbers.array(name).sum()) for name in ("direct_head", "direct_feed_forward"))
+    text = (
+        "What a head adds to the logit of the right piece, less what it adds to the pieces of the texts: "
+        f"{listed(strongest(gain.where(mask) if sure else gain))}; all parts together {total}. Less the mean logit of "
+        f"the vocabulary, the logit is {numbers('direct_logit')}: heads {heads:.2f}, feed-forward parts {layers:.2f}, "
+        f"embeddings {numbers('direct_embedding').value:.2f}, biases {numbers('direct_bias').value:.2f}."
+    )
+    return Finding.judged(
+        claim,
+        text,
+        holds=f"{several(sure, 'head')} of {number} {agree(sure, 'writes', 'write')} the right piece",
+        fails="No head writes the right piece rather than others",
+        undecided="It cannot be told which heads write the right piece",
+        unit="predictions",
+    )
+
+
+def writer_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that add a twentieth or more of what the right piece is above others."""
+    gain, total = numbers.array("direct_head_gain"), numbers("direct_logit_gain").value
+    if predicts(numbers).verdict != "holds" or total <= 0:
+        return []
+    return where_true(surely_above(gain, 0.0) & (gain >= WRITES * total), "writer", "writes the word")
 
 
 def settling(numbers: Numbers) -> Finding:
@@ -114,6 +156,19 @@ def agreement(numbers: Numbers) -> Finding:
     )
 
 
+def patched(numbers: Numbers) -> Finding:
+    """Which heads bring the answer of one text back in the other: two texts, so that nothing is claimed."""
+    pair, heads = numbers.attribute("pair"), numbers.array("restored_by_head")
+    (text, against), (first, second) = pair["texts"], pair["answers"]
+    return Finding(
+        "One text put into another",
+        f"“{first}” leads “{second}” by {numbers('text_lead')} logits after “{text}”, by {numbers('against_lead')} "
+        f"after “{against}”. With the output of one head from the first text, the share of the difference that comes "
+        f"back in the second is largest with {listed(strongest(heads)[:3])}. These are two texts: others may need "
+        "other heads.",
+    )
+
+
 def examples(numbers: Numbers) -> Finding | None:
     """Right predictions that are settled last, in words."""
     texts = [
@@ -129,6 +184,8 @@ def limits(numbers: Numbers) -> Finding:
     maps = f" Maps were fitted to {several(fitted, 'prediction')} of other texts, by least squares." if fitted else ""
     if why := numbers.words.get("maps_left_out"):
         maps = f" There is no mapped lens: {why}."
+    if why := numbers.words.get("contributions_left_out"):
+        maps += f" Direct contributions to logits do not apply: {why}."
     items = "".join(f" Items left out: {count:,} ({name})." for name, count in left_out.items() if count)
     return Finding(
         "Limits",
@@ -180,6 +237,20 @@ AGREEMENT = (
     "Share of the items of {suite} whose good answer has the higher probability, by condition; lens {label}. Half is "
     "chance."
 )
+CLASSES = "How often it predicts the right piece of words of each class; lens {label}. "
+WRITTEN, PATCHED = "What heads write", "One text put into another"
+STATES_PUT = (
+    "The share of the lead of the first answer that comes back in the second text with the state of the first that "
+    "enters a layer, at one token; the two texts stand below, with | where they differ."
+)
+HEADS_PUT = "The share that comes back with the output of one head at all tokens."
+LAST_PUT = "The share that comes back with the output of one head at the token that predicts."
+GAIN = (
+    "What a head of {model_name} adds to the logit of the right piece, less what it adds to the pieces of the texts, "
+    "each as often as it is right."
+)
+DIRECT = "What a head adds to the logit of the right piece, less the mean of the vocabulary."
+FEED_FORWARD = "What the feed-forward part of a layer adds to the logit of the right piece, less the same mean."
 TABLE = (
     "Predictions of each layer in per cent with 95% intervals: of the right piece, of what the last layer predicts, "
     "and those that no later layer changes; geometric mean of the rank of the last layer's prediction; "
@@ -193,8 +264,8 @@ COLUMNS = {
     "final_divergence": ("Divergence", ".2f"),
 }
 PAGE = StudyParts(
-    highlights=(right, settling, predictions, agreement),
-    findings=(examples, limits),
+    highlights=(right, writers, settling, predictions, agreement),
+    findings=(patched, examples, limits),
     charts=(
         by_layer("final_first", "final-first", FIRST),
         by_layer("right", "right", "How often it predicts the right piece from a layer. "),
@@ -207,10 +278,29 @@ PAGE = StudyParts(
             most={"condition": 7},
             style={"dim": "space", "reference": HALF},
         ),
+        Chart(
+            *("right_by_class", "curve", "Predictions by layer", CLASSES),
+            dims=("space", "word_class"),
+            per="lens",
+            most={"word_class": 7},
+            style={"dim": "space"},
+        ),
         late,
+        Chart(
+            *("restored_by_state", "matrix", PATCHED, STATES_PUT),
+            dims=("layer", "text_token"),
+            title="What a state brings back",
+        ),
+        Chart("restored_by_head", "heatmap", PATCHED, HEADS_PUT, title="What a head brings back"),
+        Chart("restored_by_last", "heatmap", PATCHED, LAST_PUT, title="What a head brings back where it predicts"),
+        Chart("direct_head_gain", "heatmap", WRITTEN, GAIN),
+        Chart("direct_head", "heatmap", WRITTEN, DIRECT),
+        Chart("direct_feed_forward", "curve", WRITTEN, FEED_FORWARD, dims=("layer",), style={"dim": "layer"}),
+        Chart("write_length", "heatmap", WRITTEN, "How long the vectors are that heads write, mean over predictions."),
     ),
     tables=(
         NumberTable("predictions", TABLE, {"lens": "Lens", "space": "Layer"}, COLUMNS, {"space": {0: "embeddings"}}),
     ),
     layers=(layers,),
+    kinds=(writer_kind,),
 )

@@ -8,13 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import classes_of
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.residual_writes import residual_writes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
@@ -23,20 +25,29 @@ from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units, of_differences
 from headscope.studies.layers.lens import STUDY
+from headscope.studies.layers.lens.contributions import contributions
+from headscope.studies.layers.lens.patching import patched, runs
 from headscope.studies.layers.lens.predictions import LENSES, LayerPredictions, gap_items, items_won, layer_predictions
 from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_maps, layer_reader
-from headscope.studies.layers.lens.texts import ReadTexts, late_examples, split_texts
+from headscope.studies.layers.lens.text_pair import text_pair
+from headscope.studies.layers.lens.texts import OF_TEXT, ReadTexts, classes_of_predictions, late_examples, split_texts
+
+COUNTED = ("right", "direct_head_gain")  # with the number of predictions beside them
 
 
-def run(
+def run(  # noqa: PLR0913 (each is an option of the command)
     model: WordsModel,
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
     suite: str | None = None,
     data: Path | None = None,
+    text: str | None = None,
+    against: str | None = None,
+    answers: str | None = None,
     predictions: Annotated[int, Range(20, 100_000)] = 2000,
     map_predictions: Annotated[int, Range(0, 50_000)] = 4000,
+    every_piece: bool = False,
 ) -> xr.Dataset:
     """`final_first[lens, space]`: how often the prediction of a layer is that of the last one.
 
@@ -47,6 +58,10 @@ def run(
     before it. Every fifth document (or text) is reported; maps are fitted to the others, by least squares, where these
     have as many predictions as a state has columns.
 
+    `direct_head[layer, head]`: what a head adds to the logit of the right piece (Elhage et al. 2021), where the last
+    states are the sum of what heads and layers write. With `text` and `against`, states of the first text are put into
+    the second: `restored_by_state` and `restored_by_head` say which of them bring its prediction back.
+
     Arguments:
 
     * `model`: Model with a masked-language or causal head.
@@ -54,15 +69,23 @@ def run(
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `suite`: Also read the gaps of this suite, by name or file, such as agreement.
     * `data`: Folder in which the files of a named suite lie.
+    * `text`: Put states of this text, up to the word it predicts (or with [MASK]), into the text of `against`.
+    * `against`: Text of the same number of pieces that predicts another word.
+    * `answers`: The words that the two texts are to predict, as WORD,WORD; by default those that they do.
     * `predictions`: Report at most this number of predictions.
     * `map_predictions`: Fit the maps to at most this number of predictions; 0 leaves the maps out.
+    * `every_piece`: Mask each piece of a text once, not four of them: a text of N pieces is read N times.
 
     Raises `HeadscopeError` if the model has no head for words, its layers cannot be read, the corpus is too short, or
-    the suite has no item with two single pieces in a gap.
+    the suite has no item with two single pieces in a gap, or the two texts do not fit each other.
     """
     reader = layer_reader(model)
+    if (text is None) != (against is None):
+        raise HeadscopeError("--text and --against need each other: name two texts of the same number of pieces")
+    pair = text_pair(model, (text, against), answers) if text is not None and against is not None else None
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
-    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
+    most_masked = model.max_tokens if every_piece else OF_TEXT
+    fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed, most_masked)
     reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
     fitted, left_out = fitted.first(map_predictions), ""
@@ -71,12 +94,22 @@ def run(
         settings.on_notice(f"no mapped lens: {left_out}; name more text, or raise --map-predictions")
         fitted = fitted.first(0)
     tokens = min(settings.batch_tokens, reader.most_tokens)
-    settings.on_total(fitted.pieces + reported.pieces + (len(items.texts) if items else 0))
+    writes = residual_writes(model)
+    further = (len(items.texts) if items else 0) + (runs(pair) if pair else 0)
+    times = 1 if isinstance(writes, str) else 2
+    settings.on_total(fitted.pieces + times * reported.pieces + further)
     maps = _maps(model, reader, fitted, tokens, settings) if fitted.texts else []
     read = layer_predictions(reader, reported.parts(model, tokens), maps, settings.on_progress)
     variables = to_variables(
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
     )
+    if classes := classes_of(corpus):
+        names = np.array(classes_of_predictions(model, reported, read))
+        add_classes(variables, read, {name: names == name for name in classes}, reported.units, settings)
+    direct = writes if isinstance(writes, str) else contributions(model, writes, reported, tokens, settings)
+    if not isinstance(direct, str):
+        for name, cases in direct.items():
+            _add(variables, name, mean_of_cases(cases, reported.units[read.text], settings.seed, settings.resamples))
     if items:
         texts = ReadTexts(items.texts, reported.units[:0])
         of_items = layer_predictions(reader, texts.parts(model, tokens), maps, settings.on_progress)
@@ -85,6 +118,11 @@ def run(
         right = {name: won[..., numbers] for name, numbers in parts.items()}
         lemmas = {name: items.units(numbers) for name, numbers in parts.items()}
         add_agreement(variables, right, lemmas, settings.seed, settings.resamples)
+    if pair:
+        restored = Variables({"text_token": pair.labels}, STUDY.source, STUDY.labels)
+        for name, values in patched(pair, reader.stack, settings).items():
+            restored.add(name, values)
+        variables.arrays.update(restored.arrays)
     attributes: dict[str, Any] = provenance("lens", model, corpus, settings) | {
         "n_examples": len(reported.texts),
         "n_tokens": sum(len(text.ids) for text in reported.texts),
@@ -92,7 +130,9 @@ def run(
         "examples": json.dumps(late_examples(model, reported, read, lens=int(bool(maps))), ensure_ascii=False),
         "fitted": fitted.pieces,
         "maps_left_out": left_out,
+        "contributions_left_out": direct if isinstance(direct, str) else "",
         "suite": suite or "",
+        "pair": json.dumps({"texts": [text, against], "answers": pair.words} if pair else {}, ensure_ascii=False),
         "suite_left_out": json.dumps(dict(items.left_out) if items else {}),
         "resampled": corpus.resampled,
     }
@@ -148,6 +188,39 @@ def to_variables(
     _add(variables, "final_divergence", mean_of_cases(predictions.divergence, unit_of_case, seed, resamples))
     _add(variables, "settling_layer", mean_of_cases(settling.astype(float), unit_of_case, seed, resamples))
     return variables
+
+
+def add_classes(
+    variables: Variables,
+    predictions: LayerPredictions,
+    members: Mapping[str, Bool[np.ndarray, " prediction"]],
+    units: Int[np.ndarray, " text"],
+    settings: Settings,
+) -> None:
+    """Add right predictions and the loss by the class of words; `members` are the predictions of each class."""
+    members = {name: chosen for name, chosen in members.items() if chosen.any()}
+    if not members:
+        return
+    added = Variables({**variables.coords, "word_class": list(members)}, STUDY.source, STUDY.labels)
+    lenses = len(variables.coords["lens"])
+    for variable, cases in (
+        ("right_by_class", predictions.right[:lenses]),
+        ("loss_by_class", -predictions.log_probability[:lenses]),
+    ):
+        scores = [
+            mean_of_cases(
+                cases[..., chosen],
+                units[predictions.text[chosen]],
+                settings.seed,
+                settings.resamples,
+                of_answers=variable == "right_by_class",
+            )
+            for chosen in members.values()
+        ]
+        counts = Count([score.count for score in scores], "predictions of a class", "predictions", ("word_class",))
+        bounds = np.stack([score.interval for score in scores], -2)
+        added.add(variable, np.stack([score.mean for score in scores], -1), interval=bounds, count=counts)
+    variables.arrays.update(added.arrays)
 
 
 def add_agreement(
@@ -209,4 +282,4 @@ def mean_of_cases(
 
 def _add(variables: Variables, name: str, score: Score) -> xr.DataArray:
     counts = Count(score.count, "predictions", "predictions")
-    return variables.add(name, score.mean, interval=score.interval, count=counts if name == "right" else None)
+    return variables.add(name, score.mean, interval=score.interval, count=counts if name in COUNTED else None)

@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from headscope.corpora import Corpus
 from headscope.corpora.suites.item import sentence
+from headscope.encoding.encoded import pieces
 from headscope.encoding.parsed_sentences import every_fifth
 from headscope.encoding.word_tokens import readable_ids
-from headscope.linguistics.sentence import segment_text
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.inputs import (
@@ -33,12 +35,14 @@ class ReadTexts:
     """Texts with the pieces that are predicted.
 
     * `texts`: pieces of each; `units`: the number of what each is resampled with.
+    * `examples`: those of the corpus; none of the gaps of a suite.
     * `left_out`: counts of texts that are too long, or without a piece.
     """
 
     texts: Sequence[ScoredPieces]
     units: Int[np.ndarray, " text"]
     left_out: Counter[str] = field(default_factory=Counter)
+    examples: Sequence[Example] = ()
 
     def parts(self, model: Model, batch_tokens: int) -> Iterator[PredictedPieces]:
         """The inputs in batches; a masked model reads a copy for each piece, in which it alone is masked."""
@@ -67,10 +71,12 @@ class ReadTexts:
         return sum(len(text.places) for text in self.texts)
 
 
-def split_texts(model: Model, corpus: Corpus, most: int, seed: int) -> tuple[ReadTexts, ReadTexts]:
+def split_texts(
+    model: Model, corpus: Corpus, most: int, seed: int, most_masked: int = OF_TEXT
+) -> tuple[ReadTexts, ReadTexts]:
     """Texts to fit maps on, and texts to report: every fifth document (or text), each with at most `most` pieces.
 
-    Of fewer than five texts the last one is reported.
+    Of fewer than five texts the last one is reported. A masked model predicts at most `most_masked` pieces of a text.
     """
     kept, apart = every_fifth(list(corpus.units), corpus.by_document)
     kept, apart = (kept, apart) if apart else (kept[:-1], kept[-1:])
@@ -78,38 +84,59 @@ def split_texts(model: Model, corpus: Corpus, most: int, seed: int) -> tuple[Rea
     found = []
     for numbers in (kept, apart):
         order = random.permutation(np.array(list(numbers), int))
-        texts = [segment_text(examples[number].first) for number in order]
-        found.append(_chosen(model, texts, np.array(corpus.units)[order], most, random))
+        texts = [examples[number] for number in order]
+        found.append(_chosen(model, texts, np.array(corpus.units)[order], most, random, most_masked))
     return found[0], found[1]
 
 
 def _chosen(
-    model: Model, texts: Sequence[str], units: Int[np.ndarray, " text"], most: int, random: np.random.Generator
+    model: Model,
+    examples: Sequence[Example],
+    units: Int[np.ndarray, " text"],
+    most: int,
+    random: np.random.Generator,
+    most_masked: int,
 ) -> ReadTexts:
-    kept, numbers, left_out, pieces = list[ScoredPieces](), list[int](), Counter[str](), 0
-    for start in range(0, len(texts), 256):
-        window = slice(start, start + 256)
-        for text, unit in zip(scored_pieces(model, [*map(sentence, texts[window])]), units[window], strict=True):
+    kept, numbers, left_out, predicted = list[ScoredPieces](), list[int](), Counter[str](), 0
+    for start in range(0, len(examples), 256):
+        window = range(start, min(start + 256, len(examples)))
+        texts = [sentence(segment_text(examples[number].first)) for number in window]
+        for text, number in zip(scored_pieces(model, texts), window, strict=True):
             if len(text.ids) > model.max_tokens:
                 left_out["too long"] += 1
             elif not len(text.places):
                 left_out["no piece"] += 1
-            elif pieces < most:
-                kept.append(_some(text, model, most - pieces, random))
-                numbers.append(int(unit))
-                pieces += len(kept[-1].places)
-        if pieces >= most:
+            elif predicted < most:
+                kept.append(_some(text, model, most - predicted, random, most_masked))
+                numbers.append(number)
+                predicted += len(kept[-1].places)
+        if predicted >= most:
             break
-    return ReadTexts(kept, np.array(numbers, np.int64), left_out)
+    return ReadTexts(kept, units[numbers], left_out, [examples[number] for number in numbers])
 
 
-def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator) -> ScoredPieces:
+def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator, most_masked: int) -> ScoredPieces:
     """A text with some of its pieces to predict: of a causal model all, in order."""
-    number = min(most, len(text.places) if is_causal(model) else OF_TEXT)
+    number = min(most, len(text.places) if is_causal(model) else most_masked)
     positions = text.places[:number]
     if not is_causal(model):
         positions = np.sort(random.permutation(text.places)[:number])
     return replace(text, places=positions, units=positions)
+
+
+def classes_of_predictions(model: Model, texts: ReadTexts, predictions: LayerPredictions) -> list[str]:
+    """The class that the corpus gives the word of each predicted piece, "" for none."""
+    named = list[dict[int, str]]()
+    for example, text in zip(texts.examples, texts.texts, strict=True):
+        encoding: Any = model.tokenizer(segment_text(example.first), verbose=False).encodings[0]  # type: ignore[index]
+        before = len(text.ids) - len(encoding.ids) - is_causal(model)
+        classes = [name for part in example.first for name in part.classes or [""] * len(part.words)]
+        rows = pieces(replace(example, second=()), encoding).tolist()
+        named.append({token + before: classes[word] for word, token in rows})
+    return [
+        named[text].get(token, "")
+        for text, token in zip(predictions.text.tolist(), predictions.token.tolist(), strict=True)
+    ]
 
 
 def late_examples(model: Model, texts: ReadTexts, predictions: LayerPredictions, lens: int = 0) -> list[dict]:

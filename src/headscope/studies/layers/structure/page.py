@@ -65,7 +65,7 @@ def trees(numbers: Numbers) -> Finding:
     """Whether the chosen layer is above the best baseline; the layers that cannot be told from the best are named."""
     layer, (name, base) = chosen(numbers), best_baseline(numbers)
     best = tied({number: numbers("uuas", layer=number) for number in numbers.labels("uuas", "layer")})
-    alike = "The layers hold trees, none surely more than another"
+    alike = "The layers hold trees, none clearly more than another"
     all_tied = len(best) > 1 and len(best) == numbers.result.sizes["layer"]
     return Finding.judged(
         over_baseline(numbers),

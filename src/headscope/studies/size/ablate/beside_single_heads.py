@@ -34,7 +34,7 @@ def special(numbers: Numbers) -> Iterator[Finding]:
             f"random heads of the same layers by {random.text} (permutation test: q {rate(q)}).",
             holds=f"The task needs the heads of {source} more than others",
             fails=f"The task needs the heads of {source} no more than others",
-            undecided=f"The task is not shown to need the heads of {source} more than others",
+            undecided=f"It cannot be told whether the task needs the heads of {source} more than others",
             unit="examples",
         )
         yield Finding.judged(
@@ -90,10 +90,10 @@ def one_head(numbers: Numbers) -> Iterator[Finding]:
     yield Finding.judged(
         claim,
         f"With one head of a layer, the one that is best on the other half of the examples, the loss of {name} is "
-        f"surely below {number(POINT)} in {enough} of {several(total, 'layer')} (corrected).",
+        f"clearly below {number(POINT)} in {enough} of {several(total, 'layer')} (corrected).",
         holds="One head is enough in half of the layers",
         fails="One head is not enough in half of the layers",
-        undecided="One head is not shown to be enough in half of the layers",
+        undecided="It cannot be told whether one head is enough in half of the layers",
         unit="examples",
     )
 
@@ -106,7 +106,7 @@ def across_tasks(numbers: Numbers) -> Iterator[Finding]:
         heads = int(result["head_gain"].sel(metric=metric).notnull().sum())
         shared, expected = result["shared_heads"].sel(at), float(result["shared_heads_expected"].sel(other_task=other))
         p = float(result["shared_heads_p_value"].sel(at))
-        alike = f"Heads matter to {this} and {other} alike"
+        alike = f"The same heads matter to {this} and {other}"
         yield Finding.judged(
             over_heads(correlation, heads),
             f"Rank correlation over {heads} heads of the loss of {label('metric', metric)} without each: "
@@ -114,7 +114,7 @@ def across_tasks(numbers: Numbers) -> Iterator[Finding]:
             f"{agree(int(shared), 'is', 'are')} the same; by chance {number(expected)} (p {rate(p)}).",
             holds=alike if correlation.value > 0 else f"Heads that matter to {this} matter less to {other}",
             fails=f"Which heads matter to {this} says nothing of {other}",
-            undecided=f"It cannot be told whether heads matter to {this} and {other} alike",
+            undecided=f"It cannot be told whether the same heads matter to {this} and {other}",
             unit="",  # more examples give no more heads
         )
 

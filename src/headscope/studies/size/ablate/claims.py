@@ -72,16 +72,16 @@ def free_heads(numbers: Numbers) -> Iterator[Finding]:
     first = 0 if rates is None else int(rates.where(flat["lower"] > -POINT).fillna(np.inf).argmin("place"))
     claim = no_worse(of_array(flat[first]), POINT, n)
     claim = claim if rates is None else replace(claim, q=float(rates[first]))
-    text = f"Disabled one at a time, each surely costs less than {number(POINT)} of {name} "
+    text = f"Disabled one at a time, each clearly costs less than {number(POINT)} of {name} "
     text += "(no test without intervals)." if q is None else f"({corrected(q, 'heads')})."
     if not free:
-        text = f"A cost of less than {number(POINT)} of {name} is not shown of any head. {_wanted(gains, total)}"
+        text = f"For no head can a loss of {number(POINT)} of {name} be ruled out. {_wanted(gains, total)}"
     yield Finding.judged(
         claim,
         text.rstrip(),
         holds=f"{free} of {total} heads can be disabled for less than {number(POINT)} of {name}",
-        fails="No head is shown to be free",
-        undecided="No head is shown to be free",
+        fails="No head can be called dispensable",
+        undecided="No head can be called dispensable",
         unit="",
     )
 

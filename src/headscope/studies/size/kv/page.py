@@ -41,8 +41,8 @@ def plan(numbers: Numbers) -> Finding:
         below(rise, bound, n),
         text,
         holds=f"{number} of {heads} may forget within {bound} nats",
-        fails=f"The plan does not stay within {bound} nats",
-        undecided=f"It is not shown that the plan stays within {bound} nats",
+        fails=f"The plan costs more than {bound} nats",
+        undecided=f"The plan may cost more than {bound} nats",
         unit="texts",
     )
 
@@ -113,8 +113,8 @@ PAGE = StudyParts(
     ),
     tables=(
         NumberTable(
-            *("cache", "Bytes of the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
-            {"cache": ("All keys", ".0f"), "plan_cache": ("With the plan", ".0f")},
+            *("cache", "Room for the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
+            {"cache": ("All keys", "bytes"), "plan_cache": ("With the plan", "bytes")},
         ),
         NumberTable(
             *("key_heads", "One KV head forgets, all others keep all.", HEADS),

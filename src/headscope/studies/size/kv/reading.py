@@ -44,7 +44,7 @@ class Reader:
         Raises `HeadscopeError` for a loss that is not finite.
         """
         settings = replace(self.settings, keep_interrupted=False)
-        return np.concatenate(read_parts(TextScores(self, texts, forgets), FOLD, settings)[0].state)
+        return np.concatenate(read_parts(TextShards(self, texts, forgets), FOLD, settings)[0].state)
 
     @torch.inference_mode()
     def score(self, texts: Sequence[ScoredPieces], forgets: Forgets) -> Scores:
@@ -84,7 +84,7 @@ class Reader:
 
 
 @dataclass(frozen=True)
-class TextScores:
+class TextShards:
     """The scores of texts with some KV heads that forget, a batch of texts after the other."""
 
     reader: Reader

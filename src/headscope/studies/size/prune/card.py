@@ -10,11 +10,6 @@ from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The place in the order of removal."""
-    return ("removed_at",)
-
-
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The place of the head in the order of removal."""
     gone, total = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())

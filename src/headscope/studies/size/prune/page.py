@@ -18,7 +18,7 @@ from headscope.report.shared_findings import least_found, one_training, unlearne
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, examples, n_examples, number, several
 from headscope.statistics.significance import RATE
-from headscope.studies.size.prune.card import main_numbers, sentences
+from headscope.studies.size.prune.card import sentences
 from headscope.studies.size.prune.promise import promise
 from headscope.studies.size.prune.published import published
 
@@ -211,5 +211,5 @@ PAGE = StudyParts(
     ),
     tables=(shares, PARTS, published),
     by_layer=(),
-    card=StudyCard(main_numbers=main_numbers, sentences=sentences),
+    card=StudyCard(main_numbers=("removed_at",), sentences=sentences),
 )

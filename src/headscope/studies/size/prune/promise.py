@@ -52,7 +52,7 @@ def _without(numbers: Numbers, share: float) -> Finding:
 def _none(numbers: Numbers, tested: xr.DataArray, tolerance: float) -> Finding:
     in_order, (_, name) = _in_order(numbers), _main(numbers)
     steps, where = (tested, "") if in_order else (numbers.array("choosing_gain"), " on the half that chooses")
-    text = f"No smaller model is surely worse by less than {number(tolerance)} of {name}{where}."
+    text = f"For no smaller model can a loss of {number(tolerance)} of {name} be ruled out{where}."
     if steps.sizes["share_removed"] > 1:
         text += _wanted(_claim(steps[1], tolerance), in_order)
     return Finding("No head is removed", text)
@@ -71,7 +71,7 @@ def _tested(numbers: Numbers, tested: xr.DataArray, share: float, tolerance: flo
         text,
         holds=f"Safe to remove: {gone} heads for less than {most} of {name}",
         fails=f"The promise is broken: more than {most} of {name} is lost",
-        undecided=f"It is not sure that {gone} heads can go",
+        undecided=f"It cannot be told whether {gone} heads can go",
         unit="",
     )
 
@@ -83,10 +83,10 @@ def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
 def _wanted(claim: Claim, in_order: bool) -> str:
     """How many examples would tell; one half chooses unless all steps are tested in order."""
     if claim.difference.value <= 0:
-        return " With a loss of this size no number of examples would do."
+        return " More examples would not help: the measured loss is too large."
     there = f"{claim.n:,}" if in_order else f"about {2 * claim.n:,}"
     if (wanted := examples_wanted(claim)) is None:
-        return f" How many examples would tell is more than can be told from these (there are {there})."
+        return f" These are too few to say how many examples would settle this (there are {there})."
     wanted = wanted if in_order else 2 * wanted
     return f" About {wanted:,} examples would tell, in five samples of six (there are {there})."
 

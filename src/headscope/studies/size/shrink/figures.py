@@ -85,13 +85,6 @@ def _scores(numbers: Numbers, models: list[Point], along: str) -> xr.DataArray:
     return array.assign_coords(bounds if "path_score_ci" in numbers.result else {})
 
 
-def layer_neurons(numbers: Numbers) -> Figure:
-    """The neurons of each layer after each step."""
-    chart = matrix(numbers.array("layer_neurons").drop_vars("part", errors="ignore").transpose("layer", "step"))
-    caption = "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone."
-    return Figure("layer_neurons", REMOVED, chart, caption, "layer_neurons")
-
-
 def open_gates(numbers: Numbers) -> Iterator[Figure]:
     """The expected share of open gates by layer."""
     words = {"layer_gate": "the layer", "open_neurons": "its neurons"}

@@ -40,11 +40,11 @@ def forms(result: xr.Dataset, saved: dict[str, Any]) -> Table:
 
 
 def _scores(result: xr.Dataset, form: str, metric: str) -> list[Cell]:
-    """The main score of a form, and its perplexity where words are predicted; empty where it was not scored."""
-    is_scored = f"{form}_score" in result
+    """The main score of a form, and its perplexity where words are predicted; empty where it was not scored, or ""."""
+    is_scored = bool(form) and f"{form}_score" in result
     scores = [estimate(result, f"{form}_score", metric=metric).cell(".3f") if is_scored else ("", "")]
     if "words_change" not in result:
         return scores
     name = f"{form}_words"
-    words = number(estimate(result, name, words_metric="perplexity").value) if name in result else ""
+    words = number(estimate(result, name, words_metric="perplexity").value) if form and name in result else ""
     return [*scores, (words, "")]

@@ -25,7 +25,7 @@ def unlearned(numbers: Numbers) -> Finding | None:
     metric = {"metric": numbers.main_metric}
     text = (
         f"The whole model agrees with itself by {numbers('whole_score', **metric)}, always the same answer by "
-        f"{number(numbers('chance', **metric).value)}: these texts do not surely tell a model from one that answers "
+        f"{number(numbers('chance', **metric).value)}: these texts cannot tell a model from one that answers "
         "all alike. Add texts that are answered otherwise."
     )
     return Finding("Too many of the answers are the same", text)

@@ -18,7 +18,6 @@ from headscope.studies.size.shrink.figures import (
     choices,
     facts,
     groups,
-    layer_neurons,
     open_gates,
     path_figures,
     steps,
@@ -89,7 +88,7 @@ def needed(numbers: Numbers) -> Finding | None:
     text = (
         f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {share:%} of "
         f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are those of "
-        "these sizes where it surely does, and where it may."
+        "these sizes where it clearly does, and where it may."
     )
     if share.value <= sizes[-1] / sizes[0] * (1 + 1e-9):
         text += " No smaller size was tested on these examples."
@@ -122,7 +121,7 @@ def kept_kinds(numbers: Numbers) -> Iterator[Finding]:
             f"{heads:.0f} of all {n} heads are, by the results given.",
             holds=f"More heads that stay are {words} than of random ones",
             fails=f"Fewer heads that stay are {words} than of random ones",
-            undecided=f"Heads that stay are not surely more often {words} than random ones",
+            undecided=f"Heads that stay are not clearly more often {words} than random ones",
             unit="",
         )
 
@@ -190,11 +189,6 @@ def training(numbers: Numbers) -> Finding | None:
     return Finding("How it was trained", text) if saved["epochs"] else None
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The probability that the gate is open; none without gates."""
-    return ("head_gate",) if "head_gate" in result else ()
-
-
 def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
     """Whether the head stays in the saved model."""
     for row in of_variable(rows, "head_gate"):
@@ -207,6 +201,7 @@ KEPT = (
     "Share of each layer that stays in the saved model: of its neurons and heads, and of what these add to the states "
     "of texts of the search; 0 where the layer is gone."
 )
+NEURONS = "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone."
 OPEN = "Probability that the gate of each head is open at the end of the training of gates."
 SCORES = (
     "Scores of held-out examples with 95% intervals: of the whole model, of the saved one before and after its "
@@ -243,7 +238,7 @@ PAGE = StudyParts(
     charts=(
         path_figures,
         Chart("kept_share", "matrix", REMOVED, KEPT, dims=("layer", "kept")),
-        layer_neurons,
+        Chart("layer_neurons", "matrix", REMOVED, NEURONS, dims=("layer", "step")),
         Chart("head_gate", "heatmap", GATES, OPEN, style={"domain": (0, 1)}),
         open_gates,
         choices,
@@ -258,6 +253,6 @@ PAGE = StudyParts(
         changed_examples,
     ),
     by_layer=(),
-    card=StudyCard(hidden=("head_stays",), main_numbers=main_numbers, sentences=sentences),
+    card=StudyCard(hidden=("head_stays",), main_numbers=("head_gate",), sentences=sentences),
     no_claim=no_claim,
 )

@@ -57,7 +57,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     groups: Annotated[int, Range(2, 1000)] = 12,
     epochs: Annotated[int, Range(0, 1000)] = 4,
     tolerance: Annotated[float, Range(0, 1000)] | None = None,
-    words_tolerance: Annotated[float, Range(0, 1000)] = 0.1,
     best_effort: bool = False,
     eight_bit: bool = False,
 ) -> xr.Dataset:
@@ -76,8 +75,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
-    * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
-    * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
+    * `speed`: Become at least this many times as fast, such as 1.5x (the default without a target).
+    * `size`: Have at most this size, such as 10MB or 60%. Without a target a BERT gets 60% and 1.5x.
     * `method`: Choose parts by what they add (estimate), or by gates that are trained together with the model towards
       --speed or --size.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
@@ -87,10 +86,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
       has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
       (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
-    * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
-    * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
-    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
-    * `words_tolerance`: Save no causal language model whose loss of a token rises by more than this, in nats.
+    * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
+    * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
+    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task). Without a task
+      save no causal language model whose loss of a token rises by more, in nats.
     * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
       rises by more.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
@@ -135,7 +134,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
     judged = evidence(judge, search, measured, untrained, smaller)
-    of_words = word_loss(judge, smaller, words_tolerance, refuse=not best_effort)
+    of_words = word_loss(judge, smaller, refuse=not best_effort)
     beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
     scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
@@ -165,10 +164,11 @@ def _measured(judge: Judge, plan: ShrinkPlan) -> Original:
 
 def _attributes(judge: Judge, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
     """What the result says beside its variables."""
-    task, inputs = judge.task, judge.held_out
+    task, inputs, documents = judge.task, judge.held_out, len(set(judge.texts.units))
+    of_texts = f"{documents:,} documents" if corpus.by_document else corpus.resampled
     return {
         **({"task": task.name} if task else {}),
-        "resampled": (corpus if task is None else task.dev).resampled,
+        "resampled": of_texts if task is None else task.dev.resampled,
         "shrinking": json.dumps(facts),
         "options": json.dumps({"method": facts["method"]}),
         "n_examples": len(inputs),

@@ -32,6 +32,7 @@ from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import refuse_other_head
 from headscope.passes import Settings
+from headscope.report.wording import several
 from headscope.studies.size.shrink.scores import Outputs
 
 # Shares of the texts that score, and of the others that say when to end the training.
@@ -79,8 +80,8 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, settings: Setting
         refuse_other_segments(f"model '{model.name}', a cross-encoder,", corpus, paired=True)
     config: Any = model.network.config
     labels = tuple(str(config.id2label[number]) for number in sorted(config.id2label))
-    several = config.problem_type == "regression" and len(labels) > 1
-    if config.problem_type == "multi_label_classification" or several or len(set(labels)) < len(labels):
+    many = config.problem_type == "regression" and len(labels) > 1
+    if config.problem_type == "multi_label_classification" or many or len(set(labels)) < len(labels):
         settings.on_notice(f"model '{model.name}' gives several answers, or classes of one name: {INSTEAD}")
         return model, None
     kind: TaskKind = "classification" if len(labels) > 1 else "regression"
@@ -150,8 +151,8 @@ def _own_texts(model: Model, corpus: Corpus, task: Task | None) -> tuple[tuple[E
         reasons = "".join(f", {number} {reason}" for reason, number in left_out.items() if reason != "truncated")
         others = "score" if task is None else "choose the epoch"
         raise HeadscopeError(
-            f"corpus '{corpus.name}' has {len(texts)} texts that the model can read{reasons}; at least 2 are needed: "
-            f"some are searched on, and others {others}"
+            f"corpus '{corpus.name}' has {several(len(texts), 'text').lower()} that the model can read{reasons}; "
+            f"at least 2 are needed: some are searched on, and others {others}"
         )
     return texts, left_out
 

@@ -20,10 +20,10 @@ from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.scores import of_task
 
 
-def word_loss(judge: Judge, smaller: Model, most: float, *, refuse: bool) -> dict[str, xr.DataArray]:
+def word_loss(judge: Judge, smaller: Model, *, refuse: bool) -> dict[str, xr.DataArray]:
     """The scores of the words of held-out texts by the whole model and the smaller one; none without a head for words.
 
-    * `most`: the loss of a token may rise by so much, in nats; `refuse`: whether a language model has to keep to that.
+    * `refuse`: whether the loss of a token of a language model may rise by no more than the tolerance, in nats.
 
     Raises `HeadscopeError` for a language model whose loss rises by more.
     """
@@ -38,11 +38,11 @@ def word_loss(judge: Judge, smaller: Model, most: float, *, refuse: bool) -> dic
     ]
     scores = of_task(task, outputs, np.zeros(len(held_out)), seed, judge.settings.resamples)
     (before, after), (low, high) = scores.values[:, 0], scores.values[:, 1]
-    if refuse and is_causal(judge.model) and not after - before <= most:
+    if refuse and is_causal(judge.model) and not after - before <= judge.tolerance:
         raise HeadscopeError(
             f"model '{judge.model.name}': the loss of a token rises from {before:.2f} to {after:.2f} nats (perplexity "
-            f"{low:.3g} to {high:.3g}), by more than {most:g}; ask for less (--speed, --size), use more --epochs, "
-            "allow more (--words-tolerance), or save it with --best-effort"
+            f"{low:.3g} to {high:.3g}), by more than {judge.tolerance:g}; ask for less (--speed, --size), use more "
+            "--epochs, allow more (--tolerance), or save it with --best-effort"
         )
     added = Variables({"words_metric": OF_TEXT}, STUDY.source, STUDY.labels)
     for name, model in (("whole", 0), ("shrunk", 1)):

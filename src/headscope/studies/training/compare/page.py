@@ -82,7 +82,7 @@ def layers_apart(numbers: Numbers) -> Finding:
         claims[others[0]],
         f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.{did_not}",
         holds=f"Layer {most} changed most",
-        fails=f"{_layers_in_words(alike)} changed alike",
+        fails=f"{_layers_in_words(alike)} changed by similar amounts",
         undecided=f"{_layers_in_words([*tied(changes), others[0]])} cannot be told apart",
         unit="examples",
     )
@@ -110,7 +110,7 @@ def head_apart(numbers: Numbers) -> Finding:
         f"Head {most.head} has the lowest cosine similarity, {lowest}.",
         holds=f"Head {most.head} changed most",
         fails="No head changed far more than the others",
-        undecided="No head surely changed far more than the others",
+        undecided="It cannot be told whether a head changed far more than the others",
         unit="examples",
     )
 

@@ -111,7 +111,7 @@ def over_layers(correlation: Estimate, layers: int, n: int) -> Claim:
 def _bounds(claim: Claim) -> str:
     """The interval of a correlation, in its own direction."""
     if not claim.difference.tested:
-        return f", without an interval: {LEAST_LAYERS} layers are the least"
+        return f", without an interval, which needs {LEAST_LAYERS} layers"
     signed = claim.difference if claim.value >= 0 else -claim.difference
     return f" [{number(signed.lower)}, {number(signed.upper)}] over examples and layers"
 

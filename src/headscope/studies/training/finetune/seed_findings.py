@@ -36,7 +36,7 @@ def seed_spread(task: TaskNumbers) -> Finding:
         "error over dev examples.",
         holds=f"{task.name}: seeds move the score more than other dev examples",
         fails=f"{task.name}: seeds move the score less than other dev examples",
-        undecided=f"{task.name}: seeds do not surely move the score more than other dev examples",
+        undecided=f"{task.name}: seeds do not clearly move the score more than other dev examples",
         unit="runs",
     )
 
@@ -54,7 +54,7 @@ def seed_sources(task: TaskNumbers) -> Iterator[Finding]:
             f"{number(p, '.2g')}; what neither seed explains {rest.text}, other dev examples {examples.text}.",
             holds=f"{task.name}: the seed of {words} moves the score",
             fails=f"{task.name}: the seed of {words} does not move the score",
-            undecided=f"{task.name}: the seed of {words} does not surely move the score",
+            undecided=f"{task.name}: the seed of {words} does not clearly move the score",
             unit="",
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import xarray as xr
@@ -16,14 +17,14 @@ from headscope.statistics.significance import WIDTH
 ALL_WEIGHTS = "finetuned"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskNumbers:
     """The numbers of a task that has a score, by its first metric."""
 
     numbers: Numbers
     name: str
 
-    @property
+    @cached_property
     def metric(self) -> str:
         """The first metric of the task."""
         return str(self.numbers.array("score", task=self.name).dropna("metric", how="all")["metric"].values[0])
@@ -33,12 +34,12 @@ class TaskNumbers:
         """The labels of its main numbers."""
         return {"task": self.name, "metric": self.metric}
 
-    @property
+    @cached_property
     def scores(self) -> xr.DataArray:
         """The scores of all ways."""
         return self.numbers.array("score", **self.where)
 
-    @property
+    @cached_property
     def inits(self) -> list[str]:
         """The ways to fine-tune that have a score."""
         return self.scores.dropna("init")["init"].values.tolist()

@@ -56,7 +56,7 @@ def against_all_weights(task: TaskNumbers) -> Finding | None:
         f"{task.metric.capitalize()} beside training all weights, on the same examples: {'; '.join(texts)}.",
         holds=f"{task.name}: {words} scores above training all weights",
         fails=f"{task.name}: no other way scores above training all weights",
-        undecided=f"{task.name}: no other way surely scores above training all weights",
+        undecided=f"{task.name}: no other way clearly scores above training all weights",
         unit="examples",
     )
 

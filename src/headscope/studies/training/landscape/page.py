@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from headscope.figures import curve, matrix
+from headscope.figures import matrix
 from headscope.figures.labels import label
 from headscope.report.claims import apart
-from headscope.report.declared import StudyParts
+from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Cell, Column, Table
@@ -78,12 +78,6 @@ def barriers(numbers: Numbers) -> Iterator[Finding]:
             yield Finding(f"Line {START.get(init, init)}", f"{text}{barrier}.")
 
 
-def lines(numbers: Numbers) -> Figure:
-    """The lines of all models in one figure."""
-    line = numbers.array("line_loss").dropna("position", how="all")
-    return Figure("line_loss", "Loss along the line", curve(line, "position"), ALONG, "line_loss")
-
-
 def planes(numbers: Numbers) -> Iterator[Figure]:
     """A plane of each model, with one scale of colours."""
     for init in numbers.labels("plane_loss", "init"):
@@ -119,4 +113,5 @@ def table(numbers: Numbers) -> Table:
     return Table("widths", caption, ("Model",), columns, rows)
 
 
-PAGE = StudyParts(findings=(wider, widths, barriers), charts=(lines, planes), tables=(table,))
+LINES = Chart("line_loss", "curve", "Loss along the line", ALONG, drop="position", style={"dim": "position"})
+PAGE = StudyParts(findings=(wider, widths, barriers), charts=(LINES, planes), tables=(table,))

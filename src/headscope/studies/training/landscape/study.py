@@ -72,7 +72,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `split`: Compute the loss on train, from which the training drew its examples, or on dev.
     * `loss_examples`: Compute it on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
-    * `beyond`: Follow the line this far before its start and behind its end, in lengths of the line.
+    * `beyond`: Follow the line this far before its start and after its end, in lengths of the line.
     * `positions`: Compute the loss at this number of points of the line, and at its start and its end.
     * `directions`: Measure the width along this number of random directions.
     * `rise`: Measure how far the loss stays below that of the model and this rise.

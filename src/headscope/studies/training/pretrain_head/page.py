@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from headscope.figures import curve
 from headscope.report.claims import paired
-from headscope.report.declared import StudyParts
+from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Cells, Table, titled
@@ -75,13 +75,6 @@ def held_out(numbers: Numbers) -> Iterator[Figure]:
         yield Figure(name, "Masked words of the held-out text", chart, caption, name)
 
 
-def training(numbers: Numbers) -> Figure:
-    """The loss during the training."""
-    caption = "Each point is the mean over a fiftieth of the training, with masks that are new in each epoch."
-    chart = curve(numbers.array("train_loss"), "progress", percent=True)
-    return Figure("train_loss", "Training", chart, caption, "train_loss")
-
-
 def scores(numbers: Numbers) -> Table:
     """A row for the frequencies of pieces, and for each epoch from 0, the untrained head."""
     chance: Cells = [(number(numbers(f"unigram_{name}").value, form), "") for name, form in FORMS.items()]
@@ -93,4 +86,6 @@ def scores(numbers: Numbers) -> Table:
     return titled("scores", caption, "Epoch", map(str.capitalize, FORMS), [("unigrams", chance), *epochs])
 
 
-PAGE = StudyParts(findings=(loss, accuracy, longer, head), charts=(held_out, training), tables=(scores,))
+STEPS = "Each point is the mean over a fiftieth of the training, with masks that are new in each epoch."
+TRAINING = Chart("train_loss", "curve", "Training", STEPS, style={"dim": "progress", "percent": True})
+PAGE = StudyParts(findings=(loss, accuracy, longer, head), charts=(held_out, TRAINING), tables=(scores,))

@@ -93,7 +93,7 @@ def heads_alone(numbers: Numbers) -> Iterator[Finding]:
     if heads and rates is not None and inputs >= LEAST_EXAMPLES:
         yield Finding(
             "Heads alone",
-            f"For {int((rates < RATE).sum())} of {heads} heads another attention, surely farther than a permuted one, "
+            f"For {int((rates < RATE).sum())} of {heads} heads another attention, clearly farther than a permuted one, "
             f"has the same output (q below {RATE}; {inputs} inputs, one head at a time).",
         )
 

@@ -12,11 +12,6 @@ from headscope.report.wording import number
 HIDDEN = ("attention_to", "effective_correlation", "head_other_change", "head_other_lead")
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Separators."""
-    return ("norm_to.sep",)
-
-
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The lengths of what the head moves, with the attention to the class; whether its attention could be another."""
     if rows := of_variable(numbers, "norm_to"):
@@ -39,4 +34,4 @@ def _attention(result: xr.Dataset, row: Row) -> str:
     return f"; attention {number(float(share))}"
 
 
-CARD = StudyCard(hidden=HIDDEN, main_numbers=main_numbers, sentences=sentences)
+CARD = StudyCard(hidden=HIDDEN, main_numbers=("norm_to.sep",), sentences=sentences)

@@ -87,7 +87,7 @@ def most_faithful(numbers: Numbers) -> Iterator[Finding]:
         + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
         holds=f"{METHODS[first.method].capitalize()} is the most faithful method",
         fails="No method is the most faithful on both halves of the inputs",
-        undecided="The most faithful methods could not be told apart",
+        undecided="The most faithful methods cannot be told apart",
         unit="inputs",
     )
 
@@ -107,7 +107,7 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
         f"{text}, and {attention.lead.text} less than {first.name}.",
         holds=f"Attention is less faithful than {METHODS[first.method]}",
         fails=f"Attention is as faithful as {METHODS[first.method]}",
-        undecided=f"Attention and {METHODS[first.method]} could not be told apart",
+        undecided=f"Attention and {METHODS[first.method]} cannot be told apart",
         unit="inputs",
     )
 
@@ -158,16 +158,6 @@ def special_tokens(numbers: Numbers) -> Iterator[Finding]:
             f"{label('token_class', token)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
             "heads move (means over layers).",
         )
-
-
-def limits(numbers: Numbers) -> Finding:
-    """What a reader has to keep in mind."""
-    return Finding(
-        "Limits",
-        "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
-        "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
-        "flow are of fewer inputs.",
-    )
 
 
 def completeness(numbers: Numbers) -> Finding:
@@ -267,12 +257,18 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
 
 
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
+LIMITS = Finding(
+    "Limits",
+    "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
+    "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
+    "flow are of fewer inputs.",
+)
 PAGE = StudyParts(
     highlights=(
         *(above_random, most_faithful, attention_beside, blank_out),
         *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
     ),
-    findings=(target, altered_page.heads_alone, altered_page.effective, limits, completeness),
+    findings=(target, altered_page.heads_alone, altered_page.effective, LIMITS, completeness),
     charts=(
         *(methods_chart, inputs, *map(layer_chart, MATRICES), curves, altered_page.chart, altered_page.layer_chart),
         classes_chart,

@@ -17,7 +17,7 @@ from headscope.studies.words.cloze.tables import suites
 NAMED = 5
 # The share of samples beyond each bound of a 95% interval.
 TAIL = 0.025
-BY_CHANCE = "Of answers at random one interval in twenty lies beside chance, on either side."
+BY_CHANCE = "Expect 1 in 20 intervals to miss chance by luck."
 SENTENCES = {
     "random weights": ("baseline", "Random weights", "With random weights", "with those of the model", "they do"),
     "unigram": ("baseline", "Words alone", "By the frequency of words alone", "by the model", "it does"),
@@ -51,7 +51,7 @@ def by_suite(numbers: Numbers) -> Iterator[Finding]:
             f"{start} in {score:%} of {count:,} items; chance is {f'{chance:.0%}' if chance > 0.005 else 'nearly 0'}.",
             holds=f"{named}: {score:.0%} right",
             fails=f"{named}: no better than chance",
-            undecided=f"{named}: not told from chance",
+            undecided=f"{named}: not distinguishable from chance",
             unit="items",
         )
 
@@ -74,10 +74,9 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     sides = {name: side_of(numbers, name) for name in numbers.labels("accuracy", "phenomenon")}
     unsure, below = ([name.replace("_", " ") for name in sides if sides[name] == side] for side in (0, -1))
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
-    listed = f"{len(unsure)} of {count} cannot be told from chance: {first_of(unsure, NAMED, ', ')}"
-    yield Finding(
-        "Chance", f"By their 95% intervals {listed if unsure else f'all {count} differ from chance'}. {BY_CHANCE}"
-    )
+    topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else f"All {count} differ from chance"
+    listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
+    yield Finding(topic, f"{listed}By 95% intervals. {BY_CHANCE}")
     if below:
         yield Finding(
             "Below chance",

@@ -96,15 +96,6 @@ def correlation(numbers: Numbers) -> Finding:
     )
 
 
-def limits(numbers: Numbers) -> Finding:
-    """What a gradient does not say."""
-    return Finding(
-        "Limits",
-        "A gradient changes one weight alone, although a row sums to 1, and describes small changes only. Different "
-        "losses have different scales: compare layers and classes, not results of different losses.",
-    )
-
-
 def beside(numbers: Numbers) -> Iterator[Figure]:
     """Each head's attention to a class and its gradient."""
     for name in ("sep", "cls"):
@@ -182,11 +173,6 @@ PUBLISHED = (
 )
 
 
-def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Separators and other tokens."""
-    return ("gradient.sep", "gradient.other")
-
-
 def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
     """The gradient by class, with the attention to the class."""
     attention = {row.words: value(row) for row in of_variable(rows, "attention_to")}
@@ -202,9 +188,14 @@ def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
 BY_LAYER = f"The loss: {{loss_name}}. {DOTS} After Clark et al. (2019), Figure 3."
 PANELS = "The same, head by head; each panel has its own colours."
 ATTENTION = f"Attention of the same inputs. {DOTS} After Clark et al. (2019), Figure 2."
+LIMITS = Finding(
+    "Limits",
+    "A gradient changes one weight alone, although a row sums to 1, and describes small changes only. Different "
+    "losses have different scales: compare layers and classes, not results of different losses.",
+)
 PAGE = StudyParts(
     highlights=(dependence, use),
-    findings=(loss, correlation, limits),
+    findings=(loss, correlation, LIMITS),
     charts=(
         Chart("gradient", "by_layer", GRADIENT, BY_LAYER, "gradient-by_layer", drop="token_class"),
         Chart(
@@ -218,5 +209,5 @@ PAGE = StudyParts(
     ),
     tables=(table, published),
     layers=(layers,),
-    card=StudyCard(main_numbers=main_numbers, sentences=sentences),
+    card=StudyCard(main_numbers=("gradient.sep", "gradient.other"), sentences=sentences),
 )
