@@ -156,7 +156,7 @@ def test_a_folder_needs_its_kind(tmp_path):
 
 def test_an_unknown_kind_is_an_error_with_all_kinds():
     with pytest.raises(
-        HeadscopeError, match=r"'tabel' is unknown; did you mean 'table'\? there are: brackets, conll2000, conll2012, "
+        HeadscopeError, match=r"'tabel' is unknown; did you mean 'table'\? there are: brackets, classes, conll2000, "
     ):
         read("x.tsv", Options(kind="tabel"))
 
@@ -164,7 +164,7 @@ def test_an_unknown_kind_is_an_error_with_all_kinds():
 def test_an_unknown_suffix_is_an_error_with_all_kinds():
     with pytest.raises(
         HeadscopeError,
-        match=r"suffix '.raw' is not one of .*\.tsv.*; name its kind with --kind: brackets, conll2000, conll2012, ",
+        match=r"suffix '.raw' is not one of .*\.tsv.*; name its kind with --kind: brackets, classes, conll2000, ",
     ):
         corpus("wiki.raw.gz", "One.\n")
 

@@ -27,6 +27,8 @@ from headscope.passes.batches import collate
 from headscope.passes.forward import RowObservers
 from headscope.passes.observing import MeasureObserver
 from headscope.studies.heads.clusters.observer import DivergenceObserver
+from headscope.studies.heads.contacts.observer import PairObserver
+from headscope.studies.heads.contacts.pairs import Contacts
 from headscope.studies.heads.coreference.cases import anaphoric, mentions
 from headscope.studies.heads.coreference.observer import MentionObserver
 from headscope.studies.heads.induction.observer import AttentionObserver, ReachObserver
@@ -94,6 +96,7 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "DependencyObserver": [DependencyObserver, lambda: DependencyObserver(as_coded=True)],
     "LinkObserver": [LinkObserver],
     "MentionObserver": [lambda: MentionObserver(cases()), lambda: MentionObserver(cases(), toward=True)],
+    "PairObserver": [lambda: PairObserver(Contacts(None, {}), apart=1)],
     "TreeObserver": [lambda: TreeObserver(means_of(HEADS))],
     "TreebankObserver": [TreebankObserver],
     "PatternObserver": [lambda: PatternObserver(classified)],

@@ -18,6 +18,7 @@ from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 FORMAT = "checkpoint of a pass"
+NOTHING_KEPT = "stopped before the first checkpoint of this pass; the same command starts the pass anew"
 
 
 class Checkpoints(Generic[State]):
@@ -57,9 +58,9 @@ class Checkpoints(Generic[State]):
         """
         if self.journal and part.shards > self.shards and (at_once or self.journal.due):
             self._write(part, self.journal)
-        if self.journal and at_once and part.shards:
-            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'"
-            self.on_notice(f"{kept}; start the same command again to go on from there")
+        if self.journal and at_once:
+            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'; start the same command again to go on"
+            self.on_notice(f"{kept} from there" if part.shards else NOTHING_KEPT)
 
     def finish(self, part: ReadShards[State]) -> None:
         """Keep the whole pass in a journal that is kept, or if its state has files: computing from them takes time."""

@@ -34,7 +34,7 @@ def print_result(result: xr.Dataset) -> None:
         counted = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
         _line(console, f"left out, cut, renamed or unknown: {counted}")
     if "interrupted" in attrs:
-        _line(console, f"interrupted {attrs['interrupted']}; what was done is kept")
+        _line(console, f"interrupted {attrs['interrupted']}: these are the numbers of what was read")
 
 
 def print_end(result: xr.Dataset, directory: Path, page: Path, duration: str) -> None:
