@@ -42,7 +42,10 @@ RESULT = xr.Dataset(
 )
 
 
-LABELLED = {"data": [f"{text} {number}" for number in range(6) for text in TEXTS], "labels": ["no", "yes"] * 6}
+LABELLED: dict[str, Any] = {
+    "data": [f"{text} {number}" for number in range(6) for text in TEXTS],
+    "labels": ["no", "yes"] * 6,
+}
 TASK = headscope.read_task("mine", **LABELLED)
 TREE = """1 Cats cat NOUN _ _ 2 nsubj _ _
 2 sleep sleep VERB _ _ 0 root _ _""".replace(" ", "\t")
