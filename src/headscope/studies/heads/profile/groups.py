@@ -20,7 +20,7 @@ SHARE, MULTIPLE = "attention", "multiple"
 Members = Callable[[Batch], Float[Tensor, "example token group"]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class GroupAttention:
     """A measure of the attention that each group of tokens gets from the tokens of a text.
 
