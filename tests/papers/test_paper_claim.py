@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.papers import judge, read_papers
+from headscope.papers.head_and_layer_rules import most_are_positive
 from headscope.papers.numbers import averaged
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS
-from headscope.papers.words import summed_up
+from headscope.papers.words import summed_up, token
 from headscope.report.cards.model_results import MeasuredModel, Source
-from headscope.report.wording import LEVELS
+from headscope.report.wording import LEVELS, Estimate
 
 CLAIMS = [claim for paper in read_papers() for claim in paper.claims]
 OWN = {"id": "X1", "section": "1", "claim": "Rain falls.", "study": "profile", "number": "entropy", "rule": "above"}
@@ -88,6 +89,24 @@ def test_a_claim_does_not_apply_where_nothing_can_show_it():
     assert {decoder[name] for name in without} == {"does not apply"}
     assert [name for name, verdict in encoder.items() if verdict == "does not apply"] == ["C7"]
     assert decoder["C1"] == encoder["C1"] != "does not apply"
+
+
+def test_a_number_without_an_interval_may_be_above_and_may_be_below():
+    bounds = np.array([[np.nan, np.nan]] * 4 + [[0.1, 0.3]])
+    coords = {"lower": ("task", bounds[:, 0]), "upper": ("task", bounds[:, 1])}
+    test, _ = most_are_positive(xr.DataArray([0.2] * 5, coords, ["task"]), None, 0.5, 40)
+    assert test.value == 1 and test.difference == Estimate(0.5, 1 / 5 - 0.5, 0.5)
+
+
+def test_the_special_token_of_a_claim_is_written_as_the_model_writes_it():
+    attrs = {"study": "profile", "n_examples": 40, "corpus": "text", "special_tokens": '{"cls": "<bos>", "sep": ""}'}
+    heads = {"layer": [1, 2, 3, 4], "head": [1, 2]}
+    values = np.full((4, 2, 2), 0.1)
+    values[..., 0] = 0.7
+    to = xr.DataArray(values, heads | {"token_class": ["cls", "sep"]}, ["layer", "head", "token_class"])
+    source = Source(Path("r"), xr.Dataset({"attention_to": to}, attrs=attrs))
+    judged = judge(MeasuredModel(("m",), "m", (source,)), read_papers())
+    assert [token(one) for one in judged if one.claim.id == "C4"] == ["<bos>"]
 
 
 def test_examples_of_a_missing_value_are_not_counted():

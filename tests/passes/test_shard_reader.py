@@ -1,9 +1,9 @@
 """A pass by several processes: the bits of one process, whatever becomes of the processes."""
 
+import json
 import os
 import signal
 import sys
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

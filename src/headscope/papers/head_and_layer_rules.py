@@ -152,7 +152,8 @@ def _share_above(array: xr.DataArray, q: xr.DataArray | None, limit: float, n: i
 
 def _sure_and_possible(array: xr.DataArray, q: xr.DataArray | None) -> list[xr.DataArray]:
     below = q_above(-array, 0.0)
-    return [] if q is None or below is None else [q < RATE, below >= RATE]
+    # A number without an interval is neither surely above nor surely below.
+    return [] if q is None or below is None else [q < RATE, ~(below < RATE)]
 
 
 def _raised(array: xr.DataArray, by: float) -> xr.DataArray:

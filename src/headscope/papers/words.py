@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 
+from headscope.figures.labels import label, special_tokens
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.claims import two_digits
@@ -88,8 +89,11 @@ def cases(judgement: Judgement) -> str:
 
 
 def token(judgement: Judgement) -> str:
-    """The special token that a claim is about, as BERT writes it."""
-    return f"[{judgement.token.upper()}]" if judgement.token else ""
+    """The special token that a claim is about, as the model writes it."""
+    if not judgement.token or judgement.source is None:
+        return ""
+    with special_tokens(judgement.source.result.attrs):
+        return label("token_class", judgement.token)
 
 
 def short_figure(judgement: Judgement) -> str:

@@ -95,7 +95,7 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
     result["accuracy"].loc[{"phenomenon": "islands"}] = np.nan
     (table,) = study_page(result).tables()
     assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
-    assert all_texts_of(result)["All 2 phenomena differ from chance"].startswith("By 95% intervals.")
+    assert all_texts_of(result)["All 2 phenomena differ from chance"].startswith("By 95% intervals, over items")
 
 
 def test_a_baseline_without_its_interval_is_drawn() -> None:

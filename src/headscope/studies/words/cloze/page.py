@@ -76,7 +76,7 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
     topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else f"All {count} differ from chance"
     listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
-    yield Finding(topic, f"{listed}By 95% intervals. {BY_CHANCE}")
+    yield Finding(topic, f"{listed}By 95% intervals, over items and over lemmas. {BY_CHANCE}")
     if below:
         yield Finding(
             "Below chance",
