@@ -46,9 +46,9 @@ LIMITS = {
     "pages: json.loads": 0,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 61_252,
+    "tests: lines": 61_401,
     "tests: monkeypatch.setattr": 223,
-    "docs: words": 60_017,
+    "docs: words": 60_060,
 }
 
 

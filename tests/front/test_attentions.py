@@ -95,7 +95,7 @@ def test_calls_of_other_libraries_work_or_name_the_remedy(model: Model, tmp_path
         (lambda: headscope.load(model.network)): "wrap\\(model, tokenizer\\)",
         (lambda: headscope.profile(model, "The cat sat.")): "give a text in a list",
         (lambda: headscope.profile(model, texts, limit=3)): "headscope.read\\(corpus, limit=...\\)",
-        (lambda: headscope.compare(xr.Dataset(), xr.Dataset(), texts)): "`after - before`",
+        (lambda: headscope.compare(xr.Dataset(), xr.Dataset(), texts)): "takes two results, and no corpus",
         (lambda: headscope.show(model, texts)): "give one text",
         (lambda: headscope.profile(model.network, texts, tokenizer="/no/such")): "name a folder that save_pretrained",
         (lambda: headscope.load("minilm", dtype=torch.int8)): "dtype 'int8' is unknown",

@@ -46,7 +46,8 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     if "peft.PeftModel" in kinds:
         return as_model(deepcopy(value).merge_and_unload(), tokenizer)
     if "xarray.Dataset" in kinds:
-        raise HeadscopeError(f"model: a result is no model; headscope.compare takes two results. {ALLOWED}")
+        beside = "headscope.compare(result, other) takes two results, and no corpus"
+        raise HeadscopeError(f"model: a result is no model; {ALLOWED}; {beside}")
     if "transformers.PreTrainedModel" not in kinds:
         raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
     if tokenizer is None:
