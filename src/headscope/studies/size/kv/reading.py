@@ -24,7 +24,7 @@ from headscope.studies.size.kv.forgetting import Forgets, KeptKeys, KeyHeads, Wa
 
 Scores = Float[np.ndarray, "text 2"]
 Part = ReadShards[list[Scores]]
-FOLD = listed(Scores)
+FOLD = listed(np.ndarray)
 
 
 @dataclass(frozen=True)
