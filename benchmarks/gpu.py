@@ -50,7 +50,7 @@ from headscope.passes.observing import MeasureObserver
 TOKENS = 65_536
 LENGTHS = (128, 512, 1024, 2048)
 DTYPES = (torch.float32, torch.bfloat16)
-TINY = {
+TINY: dict[str, Any] = {
     "hidden_size": 64,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -133,10 +133,10 @@ def public_errors(case: Case, device: str = "cuda") -> dict[str, float]:
     query = torch.randn(2, 4, case.tokens, case.width).to(case.dtype)
     key = torch.randn(2, case.key_heads, case.tokens, case.width).to(case.dtype)
     classes, lengths = torch.randint(-1, 3, (2, case.tokens)), torch.tensor([case.tokens, case.tokens - 37])
-    asked = {"classes": classes, "lengths": lengths, "causal": case.band.right == 0}
+    asked: dict[str, Any] = {"classes": classes, "lengths": lengths, "causal": case.band.right == 0}
     right = attention_statistics(query.double(), key.double(), **asked)
-    moved = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in asked.items()}
-    found = attention_statistics(query.to(device), key.to(device), **moved)
+    asked.update(classes=classes.to(device), lengths=lengths.to(device))
+    found = attention_statistics(query.to(device), key.to(device), **asked)
     return {name: _furthest(getattr(found, name).cpu(), value) for name, value in vars(right).items()}
 
 
@@ -147,7 +147,7 @@ def _furthest(found: Tensor, right: Tensor) -> float:
 def model_of(config: Any, dtype: torch.dtype = torch.float32, device: str = "cuda") -> Model:
     """A model of random weights, with a tokenizer that is never asked."""
     torch.manual_seed(0)
-    network = (
+    network: Any = (
         BertModel(config, add_pooling_layer=False) if isinstance(config, BertConfig) else AutoModel.from_config(config)
     )
     network = network.to(device=torch.device(device), dtype=dtype).eval()

@@ -88,8 +88,8 @@ def compare(file: Path, other: Path) -> int:
             if both[0] != both[1]:
                 differing += 1
                 print(f"{folder}: {name}")
-                lines = [_lines(one) for one in both]
-                print("\n".join([*difflib.unified_diff(*lines, lineterm="", n=0)][2:42]))
+                changes = difflib.unified_diff(_lines(both[0]), _lines(both[1]), lineterm="", n=0)
+                print("\n".join([*changes][2:42]))
     print(f"{differing} parts of {len(before)} pages differ")
     return differing
 

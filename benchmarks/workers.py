@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import torch

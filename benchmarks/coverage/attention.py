@@ -26,7 +26,7 @@ from headscope.studies.heads.clusters.observer import DivergenceObserver
 from headscope.studies.heads.relations.link_kinds import links_of
 from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.studies.heads.syntax.observer import DependencyObserver
-from headscope.studies.heads.trees.observer import TreeObserver
+from headscope.studies.heads.trees.observer import TreeObserver, means_of
 from headscope.studies.heads.trees.scores import DISTANCES, ROOTS, SPECIAL_TOKENS
 from headscope.studies.words.gradients.attention_gradients import Sizes
 from headscope.studies.words.gradients.objectives import objective_of
@@ -113,10 +113,10 @@ def syntax(model: Model, groups: Iterable[Group]) -> Iterator[Row]:
 def trees(model: Model, groups: Iterable[Group]) -> Iterator[Row]:
     """Shares of words with the right head, and F1 where there are phrases."""
     heads = sum(model.capture.heads)
-    with observing(model, TreeObserver(model.capture.heads)) as observe:
+    with observing(model, TreeObserver(means_of(model.capture.heads)[:heads])) as observe:
         for group in groups:
             found = observe(group)
-            right, f1 = found.uas[:, :heads, 0, LEFT_OUT, BEST], found.f1[:, :heads, HELLINGER, LEFT_OUT]
+            right, f1 = found.uas[:, :, 0, LEFT_OUT, BEST], found.f1[:, :, HELLINGER, LEFT_OUT]
             for row, (words, sentence) in enumerate(zip(found.words, found.input, strict=True)):
                 if words:
                     yield "trees: uas", right[row].astype(float), int(words), int(sentence)

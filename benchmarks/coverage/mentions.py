@@ -22,7 +22,7 @@ def coreference(model: Model, corpus: Corpus) -> Numbers:
     planned = plan(corpus, partial(piece_counts, model.tokenizer), room, "segments", True)
     words = Words(model.tokenizer, TOKENS, aligned=True)
     found = AntecedentPredictions.in_order(
-        Pass(model, planned.inputs, Settings(), words).gather(MentionObserver(planned.cases)).value
+        Pass(model, planned.inputs, Settings(), words).gather(MentionObserver(planned.cases)).read().value
     )
     found = found[found.answerable]
     right = found.unpacked(sum(model.capture.heads)).astype(float)

@@ -30,7 +30,7 @@ TASKS, CASES, PENALTY, HELD_OUT = "part_of_speech,dependency_label,parent,tense"
 
 def structure(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of distance and depth probes by layer and baseline."""
-    _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
+    drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False).training
     with capture_treebanks(TreebankStates, partial(states_pass, model, SETTINGS), corpus, drawn, BYTES) as states:
         recipe = ProbeRecipe(ranks=(64,), learning_rate=0.003, batch=20, epochs=6, held_out=HELD_OUT)
         maps = fit(states.train, recipe, SETTINGS.seed, model.device).maps
@@ -51,7 +51,7 @@ def _score(found: SentenceScores, name: str, rows: np.ndarray, draws: np.ndarray
 
 def probe(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of parsers of one seed, without those of random weights, and of trees without a model."""
-    _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
+    drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False).training
     with capture_treebanks(Treebank, partial(attention_pass, model, SETTINGS), corpus, drawn, BYTES) as treebanks:
         lexicon = from_model(model, [*treebanks.train.sentences, *treebanks.test.sentences])
         gold = Gold(treebanks.test.sentences)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     geometry: Study
     gradients: Study
     induction: Study
+    kv: Study
     landscape: Study
     layers: Study
     lens: Study
@@ -131,6 +132,7 @@ __all__ = [
     "join_corpora",
     "join_seeds",
     "kinds_by_corpus",
+    "kv",
     "landscape",
     "layers",
     "lens",

@@ -1,6 +1,7 @@
 """Raw attention of texts: that of the eager model, labelled; words as in a naive loop."""
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +21,11 @@ def model() -> Model:
     return headscope.wrap(tiny_bert(), tiny_tokenizer())
 
 
-def eager(model: Model, *text: str) -> np.ndarray:
+def eager(model: Model, text: str, pair: str | None = None) -> np.ndarray:
     """The maps of the eager model: [layer, head, query, key]."""
     network = tiny_bert(attn_implementation="eager")
     network.load_state_dict(model.network.state_dict())
-    inputs = model.tokenizer(*text, return_tensors="pt")
+    inputs = model.tokenizer(text, pair, return_tensors="pt")
     with torch.inference_mode():
         return torch.cat(network.eval()(**inputs, output_attentions=True).attentions).numpy()
 
@@ -42,7 +43,7 @@ def test_between_words_it_is_that_of_a_naive_loop(model: Model, tmp_path) -> Non
     (tmp_path / "one.conllu").write_text("\n".join(["# text = the catdog", *rows, "", ""]), encoding="utf-8")
     (words,) = headscope.attentions(model, tmp_path / "one.conllu", words=True)
     tokens = eager(model, "the catdog")
-    pieces = model.tokenizer("the catdog").encodings[0].tokens
+    pieces = model.tokenizer("the catdog").tokens()
     places = [[0], [len(pieces) - 1], [1], list(range(2, len(pieces) - 1))]
     assert words["query"].values.tolist() == ["[CLS]", "[SEP]", "the", "catdog"]
     for row, queries in enumerate(places):
@@ -76,12 +77,13 @@ def test_maps_beyond_memory_are_refused(model: Model, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # of peft
-def test_calls_of_other_libraries_work_or_name_the_remedy(model: Model, tmp_path) -> None:
-    """The calls that users of Python make without reading."""
+def test_calls_of_other_libraries_work_or_name_the_remedy(model: Any, tmp_path) -> None:
+    """The calls that users of Python make without reading, some with wrong types."""
     from peft import LoraConfig, get_peft_model
     from transformers import pipeline
 
-    texts, tokenizer = ["the old cat", "a dog saw it"] * 3, model.tokenizer
+    texts: Any = ["the old cat", "a dog saw it"] * 3
+    tokenizer = model.tokenizer
     tokenizer.save_pretrained(tmp_path)
     expected = headscope.profile(model, texts)["entropy"].values
     adapted = get_peft_model(deepcopy(model.network), LoraConfig(target_modules=["query"]))

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def dense(inputs: int, outputs: int, seed: int, **options: Any) -> Any:
 
 
 CASES = {
-    **{mode: lambda mode=mode: (Pooling(24, (mode,)),) for mode in Pooling.POOLING_MODES},
+    **{mode: lambda mode=mode: (Pooling(24, (mode,)),) for mode in cast(Any, Pooling.POOLING_MODES)},
     "several": lambda: (Pooling(24, ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")),),
     "dense": lambda: (Pooling(24), dense(24, 8, 1), dense(8, 5, 2, activation_function=nn.ReLU(), bias=False)),
     "residual": lambda: (Pooling(24), dense(24, 8, 1, use_residual=True), dense(8, 8, 2, use_residual=True)),

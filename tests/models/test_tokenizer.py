@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from tokenizers import Regex, normalizers
@@ -48,7 +49,7 @@ def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(fo
 
 def with_token(special: bool) -> PreTrainedTokenizerBase:
     """A tokenizer with one piece more than `tiny_bert` has rows."""
-    tokenizer = tiny_tokenizer()
+    tokenizer: Any = tiny_tokenizer()
     (tokenizer.backend_tokenizer.add_special_tokens if special else tokenizer.backend_tokenizer.add_tokens)(["<image>"])
     return tokenizer
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -28,7 +29,7 @@ def named(network, *names):
 
 def classifier(*names, bias=None):
     """A random classifier of three classes, or one that always gives the answer with the largest bias."""
-    network = tiny_bert(kind=BertForSequenceClassification, num_labels=3)
+    network: Any = tiny_bert(kind=BertForSequenceClassification, num_labels=3)
     with torch.no_grad():
         network.classifier.weight.mul_(5.0 if bias is None else 0.0)
         network.classifier.bias.copy_(torch.tensor(bias or [0.0] * 3))

@@ -35,7 +35,7 @@ def test_a_task_head_is_not_run() -> None:
 
 @pytest.mark.parametrize("model_type", sorted(EXACT.keys() & {"embedding_gemma2_text", "opt"}))
 def test_the_last_states_are_those_before_a_map_to_another_width(model_type: str) -> None:
-    network = tiny_network(tiny_config(model_type, **({"word_embed_proj_dim": 16} if model_type == "opt" else {})))
+    network: Any = tiny_network(tiny_config(model_type, **({"word_embed_proj_dim": 16} if model_type == "opt" else {})))
     final, entered = (network.decoder.project_out if model_type == "opt" else network.embedding_projection), []
     handle = final.register_forward_hook(lambda _, given, made: entered.append(given[0]))
     with torch.inference_mode():

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_the_measures_that_are_asked_for_are_there_with_interval_and_count(model
 
 
 def test_the_references_of_a_causal_model_are_those_of_the_tokens_it_sees() -> None:
-    network = tiny_gpt2()
+    network: Any = tiny_gpt2()
     with torch.no_grad():
         for layer in network.h:
             layer.attn.c_attn.weight.zero_()

@@ -162,7 +162,7 @@ def test_the_command_joins_seeds_and_its_page_has_the_published_figures(tmp_path
     assert bounds == pytest.approx([0.71 - half, 0.71 + half])
     tables = {table.name: table for table in study_page(joined).tables()}
     assert {"agreement", "places", "subnetworks", "published"} <= tables.keys()
-    rows = {keys[0]: cells[1][0] for keys, cells in tables["published"].rows}
+    rows = {keys[0]: cells[1] and cells[1][0] for keys, cells in tables["published"].rows}
     assert rows["agreement of seeds: importance (Michel et al.)"] == ".34 (MRPC)"
     assert rows["heads that stay in all prunings of one task"] == "22 of 144 (MRPC)"
     again = run_command("join", tmp_path, "-o", tmp_path / "joined", "--no-figures", "--json")

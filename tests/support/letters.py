@@ -1,5 +1,7 @@
 """A tokenizer of amino acids with a small BERT for it, and sequences."""
 
+from typing import Any
+
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import AutoModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -25,7 +27,7 @@ def letter_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
 
 def letter_model(seed: int = 0, sharp: float = 1.0, kind: type = AutoModel) -> headscope.Model:
     """A BERT of two layers and four heads with random weights; `sharp` multiplies its queries."""
-    network = tiny_bert(seed, kind, vocab_size=len(SPECIAL) + len(AMINO_ACIDS), num_hidden_layers=2)
+    network: Any = tiny_bert(seed, kind, vocab_size=len(SPECIAL) + len(AMINO_ACIDS), num_hidden_layers=2)
     for layer in network.base_model.encoder.layer:
         layer.attention.self.query.weight.data *= sharp
     return headscope.wrap(network, letter_tokenizer())

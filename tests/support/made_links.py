@@ -37,10 +37,13 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
                 kinds["linked"].append(its)
                 kinds["elsewhere"].append(_values(attention, elsewhere, tokens))
                 one, other = (_values(attention, baseline, tokens) for baseline in (source, target))
-                known = one is not None and other is not None
-                kinds["others"].append(np.stack([one[:, 0], other[:, 1]], 1) if known else None)
-                kinds["other_ends"].append(np.stack([other[:, 0], one[:, 1]], 1) if known else None)
+                kinds["others"].append(_crossed(one, other))
+                kinds["other_ends"].append(_crossed(other, one))
     return {relation: _largest(kinds) for relation, kinds in found.items()}
+
+
+def _crossed(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
+    return None if first is None or second is None else np.stack([first[:, 0], second[:, 1]], 1)
 
 
 def _largest(kinds: dict[str, list]) -> dict[str, np.ndarray]:

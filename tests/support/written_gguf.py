@@ -95,7 +95,7 @@ def write_gguf(
         "rope.freq_base": THETA["rope_theta"],
     } | {key.replace("__", "."): value for key, value in keys.items()}
     for key, value in stated.items():
-        add = writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        add: Any = writer.add_float32 if isinstance(value, float) else writer.add_uint32
         if isinstance(value, str):
             add = writer.add_string
         if value is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,8 +57,8 @@ class Sweep:
     """
 
     plain: Float[np.ndarray, "example output"]
-    heads: Float[np.ndarray, "layer head example output"] | None
-    layers: Float[np.ndarray, "layer example output"] | None
+    heads: Float[np.ndarray, "layer head example output"] | Any  # or None; nearly all sweeps have them
+    layers: Float[np.ndarray, "layer example output"] | Any
     sets: Float[np.ndarray, "set example output"]
     strategy: str
     alone: Float[np.ndarray, "layer head example output"] | None = None

@@ -36,7 +36,7 @@ AUTO = "auto"
 
 @opening()
 def load(
-    name: str | Checkpoint = "minilm",
+    name: str | Path | Checkpoint = "minilm",
     *,
     head: bool = False,
     device: str | torch.device | None = None,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
 from headscope.training.beginning import Beginning
-from headscope.training.dataset import TrainingSet
+from headscope.training.dataset import TrainingInputs
 from headscope.training.initialisation import InitialModel
 
 STEPS = 2
@@ -24,7 +24,7 @@ STEP, RADIUS = 0.05, 0.1
 class PerturbedSet:
     """A training set whose loss is that of perturbed embeddings."""
 
-    plain: TrainingSet
+    plain: TrainingInputs
 
     @property
     def inputs(self) -> list[Encoded]:

@@ -1,6 +1,7 @@
 """Fused attention and its statistics, by Triton's interpreter: those of maps in float64."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import torch
@@ -75,7 +76,7 @@ def test_statistics_are_those_of_maps(case: Case) -> None:
     layer.look(lse, pairs, linked)
 
     maps, rows = maps_of(layer), torch.arange(case.tokens)
-    close = {"rtol": 1e-4 if case.sharp > 4 else 2e-5, "atol": 2e-5}
+    close: dict[str, Any] = {"rtol": 1e-4 if case.sharp > 4 else 2e-5, "atol": 2e-5}
     of_output = maps @ value.double().repeat_interleave(heads // case.key_heads, 1)
     torch.testing.assert_close(
         output.transpose(1, 2).double(), of_output, rtol=1e-5, atol=1e-3 if case.dtype == torch.float16 else 2e-5

@@ -121,7 +121,7 @@ def test_columns_that_a_narrow_terminal_does_not_show_are_named() -> None:
         console.print(laid_out(by_layer(values), width))
         return console.export_text()
 
-    values = DataArray(np.ones((6, 2)), {"layer": range(1, 7), "head": [1, 2]}, ("layer", "head"), "score")
-    values = values.to_dataset().assign_attrs(study="mine")
+    array = DataArray(np.ones((6, 2)), {"layer": range(1, 7), "head": [1, 2]}, ("layer", "head"), "score")
+    values = array.to_dataset().assign_attrs(study="mine")
     assert "no room" not in text(100)
     assert "layers for which the terminal has no room: 2, 5; " in text(60)

@@ -126,13 +126,14 @@ def test_the_head_reads_as_many_tokens_as_cells_allow_and_the_layers_run_once(
     modules = {"layers": predictor.model.projections[0].output, "head": network.get_output_embeddings()}
     hooks = [
         cast(nn.Module, module).register_forward_pre_hook(
-            lambda _, args, name=name: tokens[name].append(args[0].shape[1])
+            lambda _, args, *, name=name: tokens[name].append(args[0].shape[1])
         )
         for name, module in modules.items()
     ]
     text_scores(predictor, TEXTS)
     passes = len(tokens["layers"])
-    tokens["layers"].clear(), tokens["head"].clear()
+    tokens["layers"].clear()
+    tokens["head"].clear()
     monkeypatch.setattr(few_tokens, "CELLS", 2 * len(TOKENIZER))
     few = text_scores(predictor, TEXTS).values
     for hook in hooks:

@@ -17,6 +17,8 @@ from transformers import (
     T5ForConditionalGeneration,
     Trainer,
     TrainerCallback,
+    TrainerControl,
+    TrainerState,
     TrainingArguments,
     set_seed,
 )
@@ -36,17 +38,17 @@ def bert() -> PreTrainedModel:
 
 
 def llama() -> PreTrainedModel:
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 32}
+    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 32}
     return LlamaForCausalLM(LlamaConfig(**SIZES, **heads, pad_token_id=0))
 
 
 def t5() -> PreTrainedModel:
-    sizes = {"vocab_size": 50, "d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 2}
-    return T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0))
+    sizes: dict[str, Any] = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 2, "decoder_start_token_id": 0}
+    return T5ForConditionalGeneration(T5Config(**sizes, vocab_size=50, num_heads=2))
 
 
-def texts(network: PreTrainedModel, number: int = 24) -> list[dict[str, Any]]:
-    """Random texts of 4 to 19 tokens."""
+def texts(network: PreTrainedModel, number: int = 24) -> Any:
+    """A list of random texts of 4 to 19 tokens; `Trainer` states no type of lists."""
     generator = torch.Generator().manual_seed(0)
     lengths = torch.randint(4, 20, (number,), generator=generator).tolist()
     ids = [torch.randint(5, 50, (length,), generator=generator) for length in lengths]
@@ -67,7 +69,7 @@ def collate(rows: list[dict[str, Any]], left: bool = False) -> dict[str, torch.T
     return {"input_ids": ids, "attention_mask": (ids > 0).long(), "labels": torch.stack(labels)}
 
 
-def trainer(folder: Path, callbacks: list[TrainerCallback], make: Any = bert, **options: Any) -> Trainer:
+def trainer(folder: Path, callbacks: list[TrainerCallback], make: Any = bert, **options: Any) -> Any:
     set_seed(0)
     network = make()
     arguments = TrainingArguments(
@@ -144,7 +146,7 @@ def test_the_largest_score_is_that_of_a_loop_over_all_pairs() -> None:
 
 def test_a_training_goes_on_as_without_it(tmp_path: Path) -> None:
     watch = Watch(steps=2)
-    plain, watched = (trainer(tmp_path, callbacks, llama) for callbacks in ([], [watch]))
+    plain, watched = trainer(tmp_path, [], llama), trainer(tmp_path, [watch], llama)
     plain.train()
     watched.train()
     losses = [[log["loss"] for log in run.state.log_history if "loss" in log] for run in (plain, watched)]
@@ -157,8 +159,8 @@ def test_a_training_goes_on_as_without_it(tmp_path: Path) -> None:
 
 def test_logs_have_the_numbers_and_attached_reporters_too(tmp_path: Path) -> None:
     class Reporter(TrainerCallback):
-        def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **_: Any) -> None:
-            reported.extend(logs)
+        def on_log(self, args: Any, state: Any, control: Any, **options: Any) -> None:
+            reported.extend(options["logs"])
 
     reported: list[str] = []
     run = trainer(tmp_path, [Reporter()])
@@ -221,4 +223,5 @@ def test_nothing_read_and_nothing_to_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match="nothing was read yet"):
         _ = Watch().result
     with pytest.raises(HeadscopeError, match="a Linear is trained"):
-        Watch().on_train_begin(TrainingArguments(str(tmp_path), use_cpu=True), Any, Any, model=torch.nn.Linear(1, 1))
+        arguments = TrainingArguments(str(tmp_path), use_cpu=True)
+        Watch().on_train_begin(arguments, TrainerState(), TrainerControl(), model=torch.nn.Linear(1, 1))

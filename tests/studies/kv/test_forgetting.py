@@ -82,7 +82,7 @@ def test_equals_a_naive_attention_also_in_padded_batches(kind: str) -> None:
 
 
 def test_fused_kernels_are_taken_where_they_are_exact() -> None:
-    ways = {kind: exact_way(model := decoder(kind), key_heads(model)) for kind in ("llama", "gemma2")}
+    ways: dict[str, Any] = {kind: exact_way(model := decoder(kind), key_heads(model)) for kind in ("llama", "gemma2")}
     assert ways["llama"].func is by_kernel
     assert ways["gemma2"].func is by_blocks, "its fused kernels cap no scores"
 

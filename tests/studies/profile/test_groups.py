@@ -1,6 +1,7 @@
 """Attention to the pieces of a small vocabulary, at distances up to eight, and to classes of words."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray
     regions = [None if at == 4 else f"R{at % 3}" for at in range(len(row))]
     for group in {*row, "R0", "R1", "R2"}:
         keys = [at + 1 for at in range(len(row)) if group in (row[at], regions[at])]
-        given = sum(maps[:, :, query, key] for query in range(1, tokens - 1) for key in keys)
+        given: Any = sum(maps[:, :, query, key] for query in range(1, tokens - 1) for key in keys)
         share[group] = given / len(row)
         times[group] = given / (len(row) * len(keys) / tokens)
     for distance in range(-8, 9):

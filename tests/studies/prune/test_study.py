@@ -114,7 +114,7 @@ def test_a_lead_of_the_good_part_is_claimed_where_it_is_planted_and_seldom_of_a_
         right = rng.random((23, len(targets))) < shares[:, None]
         outputs = np.where(right[..., None], np.eye(2)[targets], np.eye(2)[1 - targets])
         path: Any = SimpleNamespace(task=task, targets=targets, points=[SimpleNamespace(outputs=outputs[0])])
-        numbers = scored_parts(path, outputs[1:], QUICK)
+        numbers = scored_parts(path, [*outputs[1:]], QUICK)
         attributes = {"corpus": "dev", "chosen_on": "train"}
         verdicts = [finding.verdict for finding in subnetworks(Numbers(xr.Dataset(numbers, attrs=attributes)))]
         claimed += "holds" in verdicts

@@ -17,7 +17,7 @@ TEXTS = tuple(Example(str(number), (Sentence("the cat the cat"),)) for number in
 
 
 def judge(model: Any, task: Any = None, tolerance: float = 0.1) -> Any:
-    texts = Splits((), (), TEXTS, range(4))
+    texts = Splits((), (), TEXTS, (0, 1, 2, 3))
     return SimpleNamespace(model=model, task=task, texts=texts, settings=Settings(), tolerance=tolerance)
 
 

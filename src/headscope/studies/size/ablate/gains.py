@@ -114,7 +114,6 @@ def by_phenomenon(
 
 def _gains(swept: Sweep, chosen: list[bool], heads: tuple[int, ...], settings: Settings) -> Gains:
     index = np.flatnonzero(chosen)
-    assert swept.heads is not None
     outputs = swept.heads[existing(heads)][:, index]  # [variant, item, 2]
     ones = np.ones(len(index))
     return Gains([*METRICS], outputs, swept.plain[index], ones, index.tolist(), settings.seed, settings.resamples)

@@ -66,7 +66,6 @@ class HeadRanking:
         inputs, targets = task_inputs(pruned.model, task, corpus, settings.seed), task.targets(corpus)
         metric = task.metrics[0]
         swept = sweep(inputs, settings, mode="zero").mapped(inputs.by_example)
-        assert swept.heads is not None
         there = existing(pruned.model.capture.heads)
         lost = np.full(there.shape, np.nan)
         lost[there] = score(metric, swept.plain, targets) - score(metric, swept.heads[there], targets)
