@@ -1,0 +1,35 @@
+"""AntiBERTy: the values of docs/measured/antiberty.md that hold of any antibody. `make test-real` runs them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headscope
+
+# One heavy and one light chain, as germline genes of man give them.
+HEAVY = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGFTFSSYAMSWVRQAPGKGLEWVSAISGSGGSTYYADSVKGRFTISRDNSKNTLYLQMNSLRAEDTAVYYCAKDYWGQGTLVTV"
+)
+LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQSISSYLNWYQQKPGKAPKLLIYAASSLQSGVPSRFSGSGSGTDFTLTISSLQPEDFATYYCQQSYSTPLTFGGGTKVEIK"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A profile of two chains."""
+    path = tmp_path_factory.mktemp("antibodies") / "two.fasta"
+    path.write_text(f">heavy\n{HEAVY}\n>light\n{LIGHT}\n", encoding="utf-8")
+    return headscope.profile(headscope.load(Path("out/real/antiberty")), headscope.read(path))
+
+
+def test_no_token_is_a_sink(result: Any) -> None:
+    attention = result["attention_to"].mean(["layer", "head"])
+    np.testing.assert_allclose(attention.sel(token_class=["cls", "sep"]), [0.005, 0.015], atol=0.005)
+
+
+def test_heads_look_at_single_residues(result: Any) -> None:
+    share = result["piece_attention"]
+    assert share.sel(layer=1, head=1, piece="S").item() == pytest.approx(0.59, abs=0.06)
+    assert result["piece_multiple"].sel(layer=1, head=1, piece="S").item() > 3
+    assert result["piece_multiple"].sel(layer=1, head=4, piece="P").item() > 5
