@@ -9,9 +9,9 @@ from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import Reading, layers_named, listed, several, strongest
+from headscope.report.wording import number as in_words
 
 LONG = 32_768  # tokens
-MIB = 2**20
 
 
 def options(numbers: Numbers) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def plan(numbers: Numbers) -> Finding:
     if not number:
         text = "On the texts that choose, the loss without what is far back in any of them may rise by more."
         return Finding(f"None of {heads} is let forget within {bound} nats", text)
-    before, after = (numbers(name, context=LONG).value / MIB for name in ("cache", "plan_cache"))
+    before, after = (numbers(name, context=LONG).value for name in ("cache", "plan_cache"))
     text = (
         f"The loss of the next word rises by {rise} nats a token where {number} of {heads} forget, on {n} texts that "
-        f"did not choose them. The keys and values of {LONG:,} tokens take {after:,.1f} MiB in the place of "
-        f"{before:,.1f} ({1 - after / before:.0%} less)."
+        f"did not choose them. The keys and values of {LONG:,} tokens take {in_words(after, 'bytes')} in the place "
+        f"of {in_words(before, 'bytes')} ({1 - after / before:.0%} less)."
     )
     return Finding.judged(
         below(rise, bound, n),
