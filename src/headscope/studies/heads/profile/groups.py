@@ -74,12 +74,13 @@ class ClassMembers:
 
 def group_measures(model: Model, classes: tuple[str, ...]) -> list[Measure]:
     """The measures of the pieces of a model, where these are few, and of some classes of words."""
-    vocabulary = model.tokenizer.get_vocab()
-    pieces = {name: number for name, number in vocabulary.items() if name not in model.tokenizer.all_special_tokens}
+    tokenizer, special = model.tokenizer, set(model.tokenizer.all_special_tokens)
+    # A large vocabulary is not listed: that takes longer than a batch.
+    vocabulary = tokenizer.get_vocab() if len(tokenizer) <= MOST_PIECES + len(special) else {}
+    names = sorted(vocabulary.keys() - special)
     measures: list[Measure] = []
-    if 0 < len(pieces) <= MOST_PIECES:
-        names = sorted(pieces)
-        measures += _both(model, "piece", names, PieceMembers(tuple(pieces[name] for name in names)))
+    if 0 < len(names) <= MOST_PIECES:
+        measures += _both(model, "piece", names, PieceMembers(tuple(vocabulary[name] for name in names)))
     return [*measures, *(_both(model, "word_class", classes, ClassMembers(classes)) if classes else [])]
 
 
