@@ -41,15 +41,10 @@ class PairObserver(RowsObserver):
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and list the pairs of this one."""
-        self.batch, pairs = batch, list[np.ndarray]()
-        has_token = batch.has_token.cpu().numpy()
-        for example in range(len(batch.examples)):
-            words = np.flatnonzero(has_token[example])
-            first, second = np.triu_indices(has_token.shape[1], self.apart)
-            kept = np.isin(first, words) & np.isin(second, words)
-            pairs.append(np.stack([np.full(kept.sum(), example), first[kept], second[kept]], axis=1))
-        self.ends = np.cumsum([0, *map(len, pairs)])
-        self.pairs = torch.from_numpy(np.concatenate(pairs)).to(batch.real.device)  # [pair, 3]
+        there = batch.has_token.cpu().numpy()
+        pairs = np.argwhere(np.triu(there[:, :, None] & there[:, None], self.apart))  # [pair, 3]
+        self.batch, self.ends = batch, np.searchsorted(pairs[:, 0], range(len(there) + 1))
+        self.pairs = torch.from_numpy(pairs).to(batch.real.device)
         self.scores = BlockParts(batch.real.shape[1], self._scores)
 
     def add(self, layer: int, rows: Rows) -> None:

@@ -55,5 +55,5 @@ PAGE = StudyParts(
         Chart("precision", "heatmap", "Contacts", "Share of contacts among the L highest pairs of each head.", at=AT),
     ),
     tables=(NumberTable("contacts", CAPTION, {"top": "Pairs"}, COLUMNS),),
-    card=StudyCard(main_numbers=lambda result: ("precision.L",)),
+    card=StudyCard(main_numbers=("precision.L",)),
 )
