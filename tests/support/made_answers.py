@@ -10,9 +10,8 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.heads.syntax.observer import DependencyObserver
 from headscope.studies.heads.syntax.scores import HeadPredictions
-from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.made_inputs import batch_of, spaced
+from support.made_inputs import shown_maps, spaced
 
 
 def tree(text: str, heads: Sequence[int], relations: str = "") -> Sentence:
@@ -24,14 +23,7 @@ def answered(
     reader: DependencyObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
 ) -> HeadPredictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
-    batch = batch_of(inputs)
-    reader.start(batch)
-    for layer, maps in enumerate(layers):
-        attention = padded(maps)
-        for first in range(0, attention.shape[2], block):
-            queries = slice(first, min(first + block, attention.shape[2]))
-            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
-    return reader.finish()
+    return shown_maps(reader, layers, inputs, block)
 
 
 def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> HeadPredictions:

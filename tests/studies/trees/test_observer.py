@@ -15,10 +15,9 @@ from headscope.linguistics.dependencies import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.heads.trees.observer import TreeObserver, means_of
 from headscope.studies.heads.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows
-from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_answers import tree
-from support.made_inputs import batch_of, inputs_of, maps_of
+from support.made_inputs import inputs_of, maps_of, shown_maps
 from support.planted_trees import recursive
 
 PAIR = Example(
@@ -45,13 +44,7 @@ def observed(
 ) -> TreeRows:
     """The rows of inputs with the maps of each layer, so many queries at a time."""
     observer = TreeObserver(means_of(tuple(len(maps[0]) for maps in layers))[:units], **options)
-    observer.start(batch_of(inputs))
-    for layer, maps in enumerate(layers):
-        attention = padded(maps)
-        for first in range(0, attention.shape[2], block):
-            queries = slice(first, min(first + block, attention.shape[2]))
-            observer(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
-    return TreeRows.in_order([observer.finish()])
+    return TreeRows.in_order([shown_maps(observer, layers, inputs, block)])
 
 
 def test_single_heads_alone_have_the_rows_that_they_have_beside_means() -> None:
