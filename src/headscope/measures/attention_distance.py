@@ -5,7 +5,7 @@ A[i, i + d] over the queries i for which i + d is in the sequence (Clark et al. 
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
@@ -35,5 +35,5 @@ def finish(observed: Float[Tensor, "example head distance"], batch: Batch) -> Va
     return Values(observed / queries.clamp_min(1)[:, None], queries > 0)
 
 
-def _distances(device: torch.device) -> Float[Tensor, " distance"]:
+def _distances(device: torch.device) -> Int[Tensor, " distance"]:
     return torch.arange(-FURTHEST, FURTHEST + 1, device=device)

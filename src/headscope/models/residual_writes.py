@@ -137,8 +137,7 @@ def _layer_writes(layer: nn.Module, attention: AttentionWrite, seen: Seen) -> La
     factors = {}
     for module in [module for module in seen if module in within and seen[module][1].numel() == states.numel()]:
         both = written + seen[module][1].float().reshape(states.shape)  # OPT reads tokens in a row
-        factor = float((added * both).sum() / both.square().sum()) if bool(both.any()) else 1.0
-        factor = 1.0 if abs(factor - 1) < ROUNDING else factor
+        factor = _factor(both, added)
         if (added - factor * both).norm() <= rounding:
             factors[module] = factor
     best = min(factors, key=lambda module: abs(factors[module] - 1), default=None)
@@ -151,6 +150,11 @@ def _scaled(network: Any, raw: Tensor, logits: Tensor) -> tuple[float, float | N
     cap = getattr(network.config.get_text_config(), "final_logit_softcapping", None)
     if cap and same(cap * torch.tanh(raw / cap), logits):
         return 1.0, cap
-    factor = float((raw * logits).sum() / raw.square().sum()) if bool(raw.any()) else 1.0
-    factor = 1.0 if abs(factor - 1) < ROUNDING else factor
+    factor = _factor(raw, logits)
     return (factor, None) if same(factor * raw, logits) else None
+
+
+def _factor(values: Tensor, wanted: Tensor) -> float:
+    """By how much some values come nearest to others, in squares; 1 where it differs from that by rounding."""
+    factor = float((values * wanted).sum() / values.square().sum()) if bool(values.any()) else 1.0
+    return 1.0 if abs(factor - 1) < ROUNDING else factor

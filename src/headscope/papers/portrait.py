@@ -68,19 +68,14 @@ def write_portrait(
 def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[tuple[Finding, Source]]:
     """The sentences that say the most: claims that hold, one of a title, a study in turn; the largest effect first."""
     ranked = [
-        (rank, -finding.claim.effect, finding, source)
+        (rank, -finding.effect, finding, source)
         for source in model.sources
         for rank, finding in enumerate(_holding(source))
-        if finding.claim
     ]
     by_title: dict[str, tuple[Finding, Source]] = {}
     for _, _, finding, source in sorted(ranked, key=lambda entry: entry[:2]):
         by_title.setdefault(finding.topic, (finding, source))
-    return sorted(islice(by_title.values(), most), key=lambda entry: -_effect(entry[0]))
-
-
-def _effect(finding: Finding) -> float:
-    return finding.claim.effect if finding.claim else 0.0
+    return sorted(islice(by_title.values(), most), key=lambda entry: -entry[0].effect)
 
 
 def _first_sentence(text: str) -> str:
@@ -94,7 +89,7 @@ def _first_sentence(text: str) -> str:
 
 def _holding(source: Source) -> list[Finding]:
     claims = [finding for finding in study_page(source.result).highlights() if finding.verdict == "holds"]
-    return sorted(claims, key=lambda finding: -_effect(finding))
+    return sorted(claims, key=lambda finding: -finding.effect)
 
 
 def _atlas(model: MeasuredModel) -> Any:

@@ -48,6 +48,11 @@ class Finding:
         """The verdict of the claim; None for a description."""
         return self.claim and self.claim.verdict
 
+    @property
+    def effect(self) -> float:
+        """How large the effect of a claim that holds is; 0 for all others."""
+        return self.claim.effect if self.claim and self.verdict == "holds" else 0.0
+
     def record(self) -> dict[str, Any]:
         """The finding with the numbers of its claim, as programs read it; None for what a description lacks."""
         claim = self.claim

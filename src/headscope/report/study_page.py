@@ -151,13 +151,9 @@ def few_documents(result: xr.Dataset) -> str:
 
 def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]:
     """Claims that hold by their effects (`no_claim` if none does), those that fail, descriptions, and what is open."""
-    ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -_effect(finding)))
+    ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -finding.effect))
     nothing = any(finding.claim for finding in findings) and ranked[0].verdict != "holds"
     return [no_claim, *(finding for finding in ranked if finding.topic != no_claim.topic)] if nothing else ranked
-
-
-def _effect(finding: Finding) -> float:
-    return finding.claim.effect if finding.claim and finding.verdict == "holds" else 0.0
 
 
 def _left_out(hook: Any, empty: Any) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.tables import Cells, Column, Table, titled
 from headscope.report.wording import estimate, listed, number, spread, strongest
-from headscope.statistics.significance import LEAST_CASES, RATE, q_above
+from headscope.statistics.significance import LEAST_CASES, RATE, surely_above
 
 NAMES = {
     "attention_and_words": "attention and words",
@@ -106,8 +106,8 @@ def heads(numbers: Numbers) -> Iterator[Finding]:
     """How far heads raise the score of the right word, and those that surely do."""
     for direction in numbers.labels("contribution", "direction"):
         array = numbers.array("contribution", direction=direction)
-        raised, q = spread(array.drop_vars(("lower", "upper"), errors="ignore")), q_above(array, 0.0)
-        sure = [] if q is None else [head for head in strongest(array.where(q < RATE)) if head.value > 0]
+        raised = spread(array.drop_vars(("lower", "upper"), errors="ignore"))
+        sure = [head for head in strongest(array.where(surely_above(array, 0.0))) if head.value > 0]
         yield Finding(
             f"Heads, {LOOKS[direction]}",
             f"They raise the score of the syntactic head over that of another word, in logits: {raised}. Clearly above "

@@ -8,8 +8,7 @@ from headscope.report.claims import below, head_above
 from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, layers_named, listed, several, strongest
-from headscope.report.wording import number as in_words
+from headscope.report.wording import Reading, layers_named, listed, number, several, strongest
 
 LONG = 32_768  # tokens
 
@@ -27,20 +26,20 @@ def ranked(array: xr.DataArray) -> list[Reading]:
 def plan(numbers: Numbers) -> Finding:
     """The plan, and the rise of the loss on the texts that did not choose it."""
     forgets, rise, bound = numbers.array("forgets"), numbers("plan_rise"), options(numbers)["bound"]
-    number, heads, n = int(forgets.sum()), several(int(forgets.notnull().sum()), "KV head"), numbers.n("plan_rise")
-    if not number:
+    count, heads, n = int(forgets.sum()), several(int(forgets.notnull().sum()), "KV head"), numbers.n("plan_rise")
+    if not count:
         text = "On the texts that choose, the loss without what is far back in any of them may rise by more."
         return Finding(f"None of {heads} is let forget within {bound} nats", text)
     before, after = (numbers(name, context=LONG).value for name in ("cache", "plan_cache"))
     text = (
-        f"The loss of the next word rises by {rise} nats a token where {number} of {heads} forget, on {n} texts that "
-        f"did not choose them. The keys and values of {LONG:,} tokens take {in_words(after, 'bytes')} in the place "
-        f"of {in_words(before, 'bytes')} ({1 - after / before:.0%} less)."
+        f"The loss of the next word rises by {rise} nats a token where {count} of {heads} forget, on {n} texts that "
+        f"did not choose them. The keys and values of {LONG:,} tokens take {number(after, 'bytes')} in the place "
+        f"of {number(before, 'bytes')} ({1 - after / before:.0%} less)."
     )
     return Finding.judged(
         below(rise, bound, n),
         text,
-        holds=f"{number} of {heads} may forget within {bound} nats",
+        holds=f"{count} of {heads} may forget within {bound} nats",
         fails=f"The plan costs more than {bound} nats",
         undecided=f"The plan may cost more than {bound} nats",
         unit="texts",

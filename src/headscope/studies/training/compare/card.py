@@ -57,7 +57,7 @@ def _sentence(row: Row) -> str:
 
 def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """The heads that changed clearly in any of the later models."""
-    by_model = numbers.array("similarity").groupby("model").map(lambda similarity: changed_clearly(similarity))
+    by_model = numbers.array("similarity").groupby("model").map(changed_clearly)
     yield from where_true(by_model.any("model"), "changed", "changed")
 
 

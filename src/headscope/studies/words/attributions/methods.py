@@ -1,6 +1,6 @@
 """The importance of each input token by all methods, for one batch, in one descent through the layers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -99,9 +99,7 @@ class Explainer:
             calls, answer = self.stack.calls(batch.inputs)
             reference = self.target.vectors(answer, batch.real, positions)
 
-        def objective(output: Any) -> Float[Tensor, " example"]:
-            return self.target.objective(self.target.vectors(output, batch.real, positions), reference)
-
+        objective = self._objective(batch.real, positions, reference)
         collected = _Collected(self, batch, scored, with_flow)
         for layer in descend(self.stack, self.projections, batch.inputs, calls, objective):
             if layer.number + 1 < len(calls):
@@ -118,21 +116,26 @@ class Explainer:
         """Write the integrated gradients of some examples into `tokens`."""
         errors, blankable = np.full((len(tokens), tokens.shape[2]), np.nan), self.target.blankable(batch, positions)
         for example in chosen.nonzero()[:, 0].tolist():
-            length, position, expected = int(batch.real[example].sum()), positions[[example]], reference[[example]]
-
-            def objective(
-                output: Any, length: int = length, position: Tensor = position, expected: Tensor = expected
-            ) -> Float[Tensor, " copy"]:
-                copies = len(output[0])
-                real, expected = expected.new_ones(copies, length), expected.expand(copies, -1)
-                return self.target.objective(self.target.vectors(output, real, position.expand(copies)), expected)
-
+            length = int(batch.real[example].sum())
+            objective = self._objective(batch.real[[example], :length], positions[[example]], reference[[example]])
             inputs = {name: tensor[[example], :length] for name, tensor in batch.inputs.items()}
             blanked = blankable[example, :length]
             path = Path(self.stack, inputs, blanked, self.start, objective, self.batch_tokens)
             tokens[example, INTEGRATED] = 0
             tokens[example, INTEGRATED, :, :length], errors[example] = path.gradients()
         return errors
+
+    def _objective(
+        self, real: Tensor, positions: Int[Tensor, " row"], reference: Tensor
+    ) -> Callable[[Any], Float[Tensor, " row"]]:
+        """The scalars whose gradients are taken, of an output of some inputs, or of copies of a single one."""
+
+        def objective(output: Any) -> Float[Tensor, " row"]:
+            rows = len(output[0])
+            vectors = self.target.vectors(output, real.expand(rows, -1), positions.expand(rows))
+            return self.target.objective(vectors, reference.expand(rows, -1))
+
+        return objective
 
     def _refuse_other(self, layer: LayerPass, expected: Tensor) -> None:
         if not same_states(layer.output, expected):

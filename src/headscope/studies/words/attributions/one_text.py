@@ -54,13 +54,10 @@ def text_importance(model: Model, text: Encoded, methods: Collection[str] = METH
     target = target_of(model)
     batch = collator(model)([text])
     position = torch.tensor([_position(model, target, text)], device=model.device)
-    wanted = {"scored": SLOW, "flow": ("flow",) if len(text) <= FLOW_TOKENS else ()}
-    chosen = {
-        kind: torch.tensor([any(name in methods for name in names)], device=model.device)
-        for kind, names in wanted.items()
-    }
+    wanted = (not set(SLOW).isdisjoint(methods), "flow" in methods and len(text) <= FLOW_TOKENS)
+    scored, with_flow = (torch.tensor([is_wanted], device=model.device) for is_wanted in wanted)
     with explainer(model, target, blank_token(model, "mask")) as explain:
-        importance = explain.explain(batch, position, chosen["scored"], chosen["flow"])
+        importance = explain.explain(batch, position, scored, with_flow)
     prediction = _prediction(model, target, importance.reference)
     return TextImportance(importance.tokens[0], target.name, prediction, importance.errors[0])
 
