@@ -63,7 +63,10 @@ def test_studies_of_a_survey_read_a_corpus_once_and_again_when_its_file_has_chan
 @pytest.mark.parametrize("network", [tiny_gpt2(kind=GPT2LMHeadModel), tiny_bert(kind=BertForMaskedLM)])
 def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, given, tmp_path, monkeypatch):
     options = given | {"model": str(save_tiny(tmp_path / "words", network)), "corpus": "sample", "limit": 2}
-    studies = {"profile": {"model": "Model"}, "gradients": {"model": "Model", "corpus": "Corpus", "task": "Task | None"}}
+    studies = {
+        "profile": {"model": "Model"},
+        "gradients": {"model": "Model", "task": "Task | None"},
+    }
     alone = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
     loads, load = [], models.load
     monkeypatch.setattr(models, "load", lambda *named, **options: loads.append(named) or load(*named, **options))
