@@ -79,7 +79,7 @@ def refuse_others(model: Model) -> None:
 
 
 def projected(model: Model, basis: EmbeddingBasis, width: int) -> Model:
-    """The same class with embeddings that lie in the directions which so many numbers can hold."""
+    """The same class with embeddings that lie in the directions which this many numbers can hold."""
     network: Any = copy.deepcopy(model.network)
     kept = basis.kept(width)
     with torch.no_grad():
@@ -89,7 +89,7 @@ def projected(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
 
 def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
-    """A projected model as an ALBERT whose embeddings have so many numbers; outputs are the same within 1e-5.
+    """A projected model as an ALBERT whose embeddings have this many numbers; outputs are the same within 1e-5.
 
     Raises `HeadscopeError` if they are not.
     """

@@ -26,7 +26,7 @@ def layer_modules(model: Model, remedy: str = "use another model") -> Parts:
 def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use another model") -> Parts:
     """The modules of each layer: one, or several in families with lists of parts (XLM).
 
-    Raises `HeadscopeError`, with a remedy, if so many layers cannot be identified.
+    Raises `HeadscopeError`, with a remedy, if this many layers cannot be identified.
     """
     lists: dict[str, nn.ModuleList] = {}
     for path, module in network.base_model.named_modules():

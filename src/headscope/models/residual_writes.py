@@ -27,7 +27,7 @@ ROUNDING = 1e-3  # of what a layer adds
 
 @dataclass(frozen=True)
 class AttentionWrite:
-    """What attention of a layer writes: the output projection of its heads, behind it a normalisation in some families.
+    """What attention of a layer writes: the output projection of its heads, in some families normalised.
 
     Gemma 3 and others normalise what attention writes before it is added to the states.
     """

@@ -123,7 +123,7 @@ def differing(good: str, bad: str) -> str:
 
 
 def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
-    """At most so many items of each condition of each phenomenon, at equal distances in the file, in its order.
+    """At most this many items of each condition of each phenomenon, at equal distances in the file, in its order.
 
     All wordings of a fact count as one item, and are all kept.
     """
@@ -135,7 +135,7 @@ def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
 
 
 def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
-    """At most so many items, drawn evenly over the conditions of phenomena by a fixed seed, in the order of the file.
+    """At most this many items, drawn evenly over the conditions of phenomena by a fixed seed, in the order of the file.
 
     All wordings of a fact are taken together.
 
@@ -154,7 +154,7 @@ def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
 
 
 def at_equal_distances(names: Sequence[Name], most: int) -> Sequence[Name]:
-    """At most so many names at equal distances, the first among them.
+    """At most this many names at equal distances, the first among them.
 
     >>> at_equal_distances("abcdefg", 3), at_equal_distances("ab", 3)
     (['a', 'c', 'e'], 'ab')
