@@ -39,7 +39,7 @@ def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use a
 
 
 def moved(ours: list[nn.Module], others: list[nn.Module]) -> float:
-    """The length of the difference of two layers' weights, by that of the first; NaN for other names or sizes."""
+    """The length of the difference of two layers' weights, divided by that of the first; NaN if they do not match."""
     mine, theirs = _weights(ours), _weights(others)
     if {name: weight.shape for name, weight in mine.items()} != {name: weight.shape for name, weight in theirs.items()}:
         return float("nan")

@@ -54,7 +54,7 @@ class AttentionWrite:
 
     @property
     def bias(self) -> Float[Tensor, " hidden"]:
-        """What no head writes, before the same division."""
+        """The part of the output that no head writes, before the same division."""
         bias = self.projections.output.bias
         bias = bias if isinstance(bias, Tensor) else weight(self.projections.output).new_zeros(())
         return self.linear.linear(bias.expand(len(self.linear.weight))) if self.linear else bias

@@ -125,7 +125,7 @@ def apart(first: Estimate, second: Estimate, n: int, least: float = POINT) -> Cl
 
 
 def head_above(array: xr.DataArray, limit: float) -> Claim:
-    """That a head of an array [layer, head] is above a limit, corrected for all heads.
+    """The claim that some head of an array [layer, head] is above a limit, corrected for all heads.
 
     It is judged by the highest of the heads that surely are; without one, by the head that may be highest.
 

@@ -112,7 +112,7 @@ BETWEEN_SEEDS = (
 
 
 def one_training() -> Finding:
-    """That importance is of one training, and how far seeds agreed in BERT-base.
+    """A note that importance is of one training, and how far seeds agreed in BERT-base.
 
     >>> one_training().topic
     'The importance of heads is that of one training'

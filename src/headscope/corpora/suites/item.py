@@ -91,7 +91,7 @@ def filled(context: str, answer: str) -> Candidate:
 
 
 def pair(id: str, phenomenon: str, good: str, bad: tuple[str, ...], lemma: str = "", condition: str = "") -> ClozeItem:
-    """A good sentence and worse ones; without a `lemma`, the words in which the first two differ are one.
+    """A good sentence and worse ones; without a `lemma`, the words in which the first two differ stand for it.
 
     >>> pair("1", "number", "The cat sleeps.", ("The cat sleep.",)).lemma
     'sleep sleeps'
@@ -104,7 +104,7 @@ def pair(id: str, phenomenon: str, good: str, bad: tuple[str, ...], lemma: str =
 def gap(
     id: str, phenomenon: str, context: str, answers: tuple[str, ...], lemma: str = "", condition: str = ""
 ) -> ClozeItem:
-    """A sentence with a gap, its answer and worse ones; without a `lemma`, the answers in their alphabetical order."""
+    """A sentence with a gap, its answer and worse ones; a missing `lemma` is the answers in alphabetical order."""
     good, *bad = (filled(context, answer) for answer in answers)
     return ClozeItem(id, phenomenon, good, tuple(bad), lemma or " ".join(sorted(answers)), condition)
 
