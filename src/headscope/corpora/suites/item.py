@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import TypeVar
 
 import numpy as np
@@ -48,6 +49,7 @@ class ClozeItem:
     * `lemma`: items that share it are resampled together.
     * `subject`: the name that a fact is about; `other_answers`: further right answers, which are not ranked.
     * `fact`: the same in all wordings of one fact; `template`: the wording.
+    * `human`: the share of people who give the answer in the good text, minus that in the worse one; NaN if unknown.
     """
 
     id: str
@@ -60,6 +62,7 @@ class ClozeItem:
     other_answers: tuple[str, ...] = ()
     fact: str = ""
     template: str = ""
+    human: float = nan
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
