@@ -1,6 +1,6 @@
 """How many inputs are scored and altered by default, by their lengths: as many as take two minutes together.
 
-So long do they take in the built-in model; in a larger one up to ten.
+These are minutes of the built-in model; a larger one takes up to ten.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES,
 # minutes goes to the passes over all inputs, and a margin.
 TOKENS_OF_TWO_MINUTES = 260_000
 BUILT_IN_LAYERS, BUILT_IN_WEIGHTS = 6, 10_616_832
-LONGEST = 5  # a model with more work a token gets so many times two minutes, and fewer inputs
-# Sets of blanked tokens of an input: so many for each token, up to a number; in more layers they are more.
+LONGEST = 5  # a larger model takes at most this many times two minutes, for fewer inputs
+# Sets of blanked tokens of an input in six layers: this many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
 HEAD_PASSES = 800
@@ -85,7 +85,7 @@ def fitting(lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_
 
 
 def _number(sums: Lengths, most: float, asked: int, least: int = LEAST) -> int:
-    """How many inputs take at most so many tokens together."""
+    """How many inputs take at most this many tokens together."""
     return min(asked, max(least, int((sums <= most).sum())))
 
 
