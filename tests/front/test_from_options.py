@@ -1,5 +1,7 @@
 """What a study is given: the options that its inputs ask for, and how they are made."""
 
+from unittest.mock import patch
+
 import pytest
 import torch
 from transformers import BertForMaskedLM, GPT2LMHeadModel
@@ -61,19 +63,17 @@ def test_studies_of_a_survey_read_a_corpus_once_and_again_when_its_file_has_chan
 
 @pytest.mark.always
 @pytest.mark.parametrize("network", [tiny_gpt2(kind=GPT2LMHeadModel), tiny_bert(kind=BertForMaskedLM)])
-def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, given, tmp_path, monkeypatch):
+def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, given, tmp_path):
     options = given | {"model": str(save_tiny(tmp_path / "words", network)), "corpus": "sample", "limit": 2}
     studies = {
         "profile": {"model": "Model"},
         "gradients": {"model": "Model", "task": "Task | None"},
     }
     alone = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
-    loads, load = [], models.load
-    monkeypatch.setattr(models, "load", lambda *named, **options: loads.append(named) or load(*named, **options))
-    with inputs_kept():
+    with inputs_kept(), patch.object(models, "load", wraps=models.load) as load:
         together = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
         assert from_options(studies["profile"], options)["model"] is together["profile"]
-    assert len(loads) == 1
+    assert load.call_count == 1
     weights = [{id(weight) for weight in model.network.base_model.parameters()} for model in together.values()]
     assert weights[0] == weights[1]
     for study, model in together.items():

@@ -53,7 +53,7 @@ def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int
     return fitting(lengths, scored, altered, TOKENS_OF_TWO_MINUTES * min(1, LONGEST / work(model)))
 
 
-def of_layers(model: Model) -> float:
+def depth(model: Model) -> float:
     """The sets of blanked tokens of an input, as a multiple of those of the built-in model: some for each layer."""
     return len(model.capture.heads) / BUILT_IN_LAYERS
 
@@ -61,7 +61,7 @@ def of_layers(model: Model) -> float:
 def work(model: Model) -> float:
     """The work of all sets of an input, as a multiple of that in the built-in model."""
     weights = model.network.base_model.num_parameters(exclude_embeddings=True)
-    return of_layers(model) * weights / BUILT_IN_WEIGHTS
+    return depth(model) * weights / BUILT_IN_WEIGHTS
 
 
 def fitting(lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_OF_TWO_MINUTES) -> SampleSizes:

@@ -21,7 +21,7 @@ from headscope.studies.words.attributions.explaining_pass import (
     explain_corpus,
     sample_of,
 )
-from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, of_layers, of_two_minutes
+from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, depth, of_two_minutes
 from headscope.studies.words.attributions.targets import DISTANCES, target_of
 from headscope.studies.words.attributions.variables import shown_inputs, to_variables
 
@@ -107,7 +107,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
     sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
-    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked, of_layers(model))
+    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked, depth(model))
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
