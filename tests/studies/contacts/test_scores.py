@@ -54,18 +54,21 @@ def test_precision_of_heads_is_that_of_loops_over_residues(folder: Path) -> None
     assert '"sequences without a contact": 2' in result.attrs["skipped"]
 
 
-def test_matrices_say_the_same_as_pairs(folder: Path) -> None:
+def test_matrices_say_the_same_as_pairs_and_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "maps").mkdir()
     lengths = [example.n_words for example in headscope.read(folder / "x.fasta")]
     for number, pairs in enumerate(([(0, 11), (12, 1)], [(2, 8), (2, 3)])):
         matrix = np.zeros((lengths[number], lengths[number]), bool)
         matrix[tuple(np.transpose(pairs))] = True
         np.save(folder / "maps" / f"s{number}.npy", matrix)
+    load, names = np.load, list[str]()
+    monkeypatch.setattr(np, "load", lambda path, **how: (names.append(Path(path).name), load(path, **how))[1])
     found = [
         headscope.contacts(letter_model(), headscope.read(folder / "x.fasta"), QUICK, contacts=folder / name)
         for name in ("x.tsv", "maps")
     ]
     assert found[0]["precision"].equals(found[1]["precision"])
+    assert sorted(name for name in names if name.startswith("s")) == ["s0.npy", "s1.npy"]
 
 
 def test_the_correction_takes_out_what_each_residue_says_alone() -> None:
@@ -103,6 +106,5 @@ def test_what_is_wrong_with_contacts_is_said_with_its_remedy(
 def test_a_matrix_of_distances_is_refused(folder: Path) -> None:
     (folder / "maps").mkdir()
     np.save(folder / "maps" / "s0.npy", np.full((14, 14), 3.5))
-    known, (example, *_) = read_contacts(folder / "maps"), headscope.read(folder / "x.fasta")
     with pytest.raises(HeadscopeError, match="of distances save distances < 8"):
-        known.of(example)
+        read_contacts(folder / "maps", headscope.read(folder / "x.fasta"))
