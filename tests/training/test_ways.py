@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 from headscope import HeadscopeError, Settings
 from headscope.outputs.outputs import logits
 from headscope.studies.training.finetune.table1 import TableRow
-from headscope.training import InitialModel, RunRecord, TrainingRecipe, recorders, train, trainer
+from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, run_environment
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.loop import Epochs
@@ -62,19 +61,20 @@ def test_only_what_a_way_trains_changes_and_costs_are_counted(way: str, folder: 
 def test_seconds_are_those_of_all_steps_without_what_their_records_take(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, seconds = started(folder, tmp_path, "finetuned"), [0.0]
-    for module in (trainer, recorders):
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    start, seconds = started(folder, tmp_path, "finetuned"), [0]
+    monkeypatch.setattr("time.monotonic", lambda: seconds[0])
 
-    def take(number: float) -> None:
+    def take(number: int) -> None:
         seconds[0] += number
 
+    class Slow(NormRecorder):
+        def _norms(self, tensors: list) -> dict[str, list]:
+            take(100)
+            return super()._norms(tensors)
+
     start.network.register_forward_pre_hook(lambda module, _: take(1 if module.training else 0))
-    recorder = NormRecorder(start.network)
-    norms = recorder._norms
-    monkeypatch.setattr(recorder, "_norms", lambda tensors: (take(100), norms(tensors))[1])
     recipe, examples = replace(RECIPE, epochs=3), TableRow(TASK, 32, start.model).examples
-    epochs = Epochs(None, lambda: None, [recorder])
+    epochs = Epochs(None, lambda: None, [Slow(start.network)])
     ended = train(start, TASK, examples, recipe, Settings(), RunRecord(tmp_path), save=False, epochs=epochs)
     assert float(ended.seconds) == 6 and seconds[0] > 1_800
 

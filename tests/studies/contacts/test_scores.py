@@ -12,7 +12,7 @@ from headscope import HeadscopeError, Settings
 from headscope.studies.heads.contacts.observer import corrected
 from headscope.studies.heads.contacts.pairs import read_contacts
 from headscope.studies.heads.contacts.scores import precision
-from support.letters import letter_model, sequences
+from support.letters import esm, letter_model, prot_bert, sequences
 
 QUICK = Settings(resamples=20)
 PAIRS = "name\ti\tj\ns0\t1\t12\ns0\t13\t2\ns1\t3\t9\ns1\t3\t4\n"
@@ -54,21 +54,34 @@ def test_precision_of_heads_is_that_of_loops_over_residues(folder: Path) -> None
     assert '"sequences without a contact": 2' in result.attrs["skipped"]
 
 
-def test_matrices_say_the_same_as_pairs_and_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["esm", "prot_bert"])
+def test_residues_are_the_tokens_of_protein_models(folder: Path, kind: str) -> None:
+    model = esm(folder) if kind == "esm" else prot_bert()
+    result = headscope.contacts(model, str(folder / "x.fasta"), QUICK, contacts=folder / "x.tsv")
+    number, ends = model.tokenizer.get_vocab(), ("<cls>", "<eos>") if kind == "esm" else ("[CLS]", "[SEP]")
+    rows = [row.replace(" ", "") for row in sequences(4, 14)]
+    ids = [torch.tensor([[number[piece] for piece in (ends[0], *row, ends[1])]]) for row in rows]
+    expected = [naive(model.network, ids[0], {(0, 11), (1, 12)}, 6), naive(model.network, ids[1], {(2, 8)}, 6)]
+    np.testing.assert_allclose(result["precision"], np.mean(expected, axis=0), atol=1e-6)
+    assert int(result.attrs["n_tokens"]) == sum(len(row) + 2 for row in rows[:2]) and "unknown" not in str(result.attrs)
+
+
+def test_matrices_say_the_same_as_pairs_and_are_read_once(folder: Path) -> None:
     (folder / "maps").mkdir()
     lengths = [example.n_words for example in headscope.read(folder / "x.fasta")]
     for number, pairs in enumerate(([(0, 11), (12, 1)], [(2, 8), (2, 3)])):
         matrix = np.zeros((lengths[number], lengths[number]), bool)
         matrix[tuple(np.transpose(pairs))] = True
         np.save(folder / "maps" / f"s{number}.npy", matrix)
-    load, names = np.load, list[str]()
-    monkeypatch.setattr(np, "load", lambda path, **how: (names.append(Path(path).name), load(path, **how))[1])
     found = [
         headscope.contacts(letter_model(), headscope.read(folder / "x.fasta"), QUICK, contacts=folder / name)
         for name in ("x.tsv", "maps")
     ]
     assert found[0]["precision"].equals(found[1]["precision"])
-    assert sorted(name for name in names if name.startswith("s")) == ["s0.npy", "s1.npy"]
+    corpus = headscope.read(folder / "x.fasta")
+    known = read_contacts(folder / "maps", corpus)
+    (folder / "maps").rename(folder / "moved")
+    assert [known.of(example).tolist() for example in corpus] == [[[0, 11], [1, 12]], [[2, 3], [2, 8]], [], []]
 
 
 def test_the_correction_takes_out_what_each_residue_says_alone() -> None:
