@@ -47,7 +47,7 @@ ESM = "<cls> <pad> <eos> <unk> L A G V S E R T I D P K Q N F Y M H W C X B U Z O
 def esm(folder: Path) -> headscope.Model:
     """A tiny ESM with its tokenizer of Python, which reads letters that stand together."""
     (folder / "esm.txt").write_text(ESM.replace(" ", "\n"))
-    config = {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32, "max_position_embeddings": 66}
+    config: dict[str, Any] = {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32, "max_position_embeddings": 66}
     config |= {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
     network = tiny_network(EsmConfig(position_embedding_type="rotary", token_dropout=True, **config))
     return headscope.wrap(network, EsmTokenizer(str(folder / "esm.txt"), model_max_length=64))
