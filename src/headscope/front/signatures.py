@@ -62,12 +62,13 @@ class Function:
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            given = {group: options.keys() & self.groups[group] for group in kinds}
-            made = {group: kind(**{name: options.pop(name) for name in given[group]}) for group, kind in kinds.items()}
-            return function(*args, **options, **made)
+            for group, kind in kinds.items():
+                names = options.keys() & self.groups[group]
+                options[group] = kind(**{name: options.pop(name) for name in names})
+            return function(*args, **options)
 
         fields = {group: inspect.signature(kind).parameters.values() for group, kind in kinds.items()}
-        flat = [part for name, own in signature.parameters.items() for part in fields.get(name, [own])]
+        flat = [field for name, argument in signature.parameters.items() for field in fields.get(name, [argument])]
         call.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
         call.__doc__ = re.sub(r"^ *\* `(\w+)`: .*", self._documented, function.__doc__ or "", flags=re.MULTILINE)
         return call if kinds else function
@@ -175,7 +176,7 @@ def _argument(
 def annotated(node: ast.expr) -> tuple[Any, Range | None]:
     """The plain type of an annotation, and the range of its numbers if it has one.
 
-    Raises `TypeError` for an annotation that is none of an option.
+    Raises `TypeError` for an annotation that no option has.
 
     >>> annotated(ast.parse("Annotated[int, Range(1, 3)] | None", mode="eval").body)
     (int | None, Range(least=1, most=3))

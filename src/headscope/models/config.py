@@ -65,7 +65,7 @@ def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " lay
 
 
 def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str, list[int | None]]:
-    """What sets the heads and layers of a decoder apart, each where there is anything to say.
+    """How the heads and layers of a decoder differ: heads that share keys, windows; only what applies.
 
     * `heads`: how many query heads each layer has.
 

@@ -30,7 +30,7 @@ ALL = "all"
 
 
 def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list[Heads]:
-    """Pairs of heads: the most alike ones of a `clusters` result, or those that a seed draws of "all".
+    """Pairs of heads: the most similar ones of a `clusters` result, or those that a seed draws of "all".
 
     * `counts`: the number of heads of each layer; `most`: the number of pairs.
 
@@ -99,7 +99,7 @@ class ComparedHeads:
     * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
       those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
     * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
-    * `pairs`: Folder of a clusters result, whose most alike heads are disabled in pairs; or all, for any pairs.
+    * `pairs`: Folder of a clusters result, whose most similar heads are disabled in pairs; or all, for any pairs.
     * `most_pairs`: Number of pairs.
     """
 

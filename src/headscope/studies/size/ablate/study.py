@@ -41,7 +41,7 @@ METRICS = {
     "cloze": ("accuracy", "margin"),
     "shortcuts": ("accuracy", "margin"),
 }
-# Gradients of so many training examples rank the heads as those of all do.
+# Gradients of this many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
 FOLDER = "ablate.passes"  # of what is done
 
@@ -80,8 +80,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
     Each has a gain over the baseline, positive where the model is better without, with its paired bootstrap
-    interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
-    of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
+    interval, and for a classification the p-value of a change of accuracy, alone and corrected for all heads. The
+    best head of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
 
     With `--task words:CORPUS` the score is the loss of the words of a text: of the next ones by a causal model, of 15%
