@@ -117,7 +117,7 @@ def _weight(linear: Any, shape: tuple[int, ...], axis: int, *, inputs: bool) -> 
 def _number(module: nn.Module) -> int:
     """The number of heads that a layer's attention says it has; 0 if it says none."""
     for part in module.modules():
-        for name in HEADS[:-1]:  # the last one is that of keys and values
+        for name in HEADS:
             if isinstance(number := getattr(part, name, None), int):
                 return number
     return 0

@@ -16,7 +16,7 @@ from headscope.corpora.tasks.shortcuts import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
-from headscope.models.config import attention_shape
+from headscope.models.config import query_group
 from headscope.models.heads import name, parse
 from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.label_order import in_model_order
@@ -124,8 +124,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = compared.sets(counts, settings.seed)
-    shape = attention_shape(model.network.config, counts) if disabled.unit == "kv" else {}
-    shared = [size or 1 for size in shape.get("query_groups", ())]
+    shared = query_group(model.network.config, counts) if disabled.unit == "kv" else 1
     how: dict[str, Any] = {"mode": disabled.mode, "single": disabled.single, "alone": one_head, "skipped": skip_layers}
     swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
@@ -141,7 +140,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
     elif importance and disabled.single:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
-        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
+        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     if perturbations and task.kind == "classification":
