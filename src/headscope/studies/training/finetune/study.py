@@ -32,7 +32,7 @@ from headscope.training.steps import spaced
 from headscope.training.ways import WITHOUT_TRAINING, options_of
 
 
-def run(  # noqa: PLR0913 (each is an option of the command, or a group of options)
+def run(  # noqa: PLR0913 (each is an option of the command, or a group)
     checkpoint: ModelName,
     tasks: tuple[Task, ...],
     settings: Settings = DEFAULTS,
