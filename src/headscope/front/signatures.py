@@ -125,7 +125,7 @@ def _argument(function: str, argument: ast.arg, default: ast.expr | None, help: 
 def annotated(node: ast.expr) -> tuple[Any, Range | None]:
     """The plain type of an annotation, and the range of its numbers if it has one.
 
-    Raises `TypeError` for an annotation that is none of an option.
+    Raises `TypeError` for an annotation that no option has.
 
     >>> annotated(ast.parse("Annotated[int, Range(1, 3)] | None", mode="eval").body)
     (int | None, Range(least=1, most=3))

@@ -41,7 +41,7 @@ class Architecture:
     """How an architecture of llama.cpp is called in transformers, and stored.
 
     * `parts`: the weights of a layer; `shifted`: norms are stored as 1 + weight; `turned`: the two halves of queries
-      and keys are stored in turns; `scaled`: a model of so many layers scales scores by its width over its heads.
+      and keys are stored in turns; `scaled`: a model of this many layers scales scores by its width over its heads.
     """
 
     kind: str

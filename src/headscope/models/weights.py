@@ -64,7 +64,7 @@ def _shards(index: Path, name: str) -> list[Any]:
 
 
 def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
-    """The weights in files, by name. Raises `safetensors.SafetensorError` if a file is cut, or its header is none."""
+    """The weights in files, by name. Raises `safetensors.SafetensorError` if a file is cut, or has no valid header."""
     from safetensors import safe_open  # here, since to find the files of a model needs no library
 
     weights = {}

@@ -256,7 +256,7 @@ def test_too_few_examples_promise_nothing(planted, tmp_path, ranked_on_train):
 
 def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
     result = run(planted, planted_task(240), QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
-    for value, topic in ((-0.08, "It is not sure that 2 heads can go"), (-0.3, "The promise is broken")):
+    for value, topic in ((-0.08, "It cannot be told whether 2 heads can go"), (-0.3, "The promise is broken")):
         changed = result.copy(deep=True)
         changed["tested_gain"][-1], changed["tested_gain_ci"][-1] = value, [value - 0.05, value + 0.05]
         first, *_ = study_page(changed).highlights()

@@ -76,7 +76,7 @@ class StudyEstimate:
     sample: str = ""
 
     def of(self, examples: int) -> float:
-        """Seconds for so many examples."""
+        """Seconds for this many examples."""
         return self.fixed + self.per_example * examples + self.per_sampled * min(examples, self.most)
 
 

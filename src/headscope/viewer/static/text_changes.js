@@ -24,7 +24,7 @@ export function changeLine(text) {
 /** The numbers of heads by which the grid is framed and sorted. */
 export function changeNumbers(text) {
   const number = (name, long_name, value) => ({ name, long_name, units: "", values: text.changes.map((change) => [change[0], change[1], change[value]]) });
-  return [number("difference", "change between texts", 2),
+  return [number("difference", "change", 2),
     number("first_alone", "attention to words that only the first text has", 3), number("second_alone", "attention to words that only the second text has", 4)];
 }
 

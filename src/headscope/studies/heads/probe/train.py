@@ -51,7 +51,7 @@ class ParserRecipe:
             raise HeadscopeError(f"held-out share {self.held_out} is not between 0 and 1; use 0.1")
 
     def passes(self, sentences: int) -> int:
-        """Most passes over so many sentences; where none are named, as many as see some `SEEN` sentences."""
+        """Most passes over this many sentences; where none are named, as many as see some `SEEN` sentences."""
         return self.epochs or min(MOST_PASSES, max(LEAST_PASSES, round(SEEN / sentences)))
 
     def rate(self, name: str) -> float:
@@ -95,7 +95,7 @@ class Fitted:
             kept.data[better] = now.data[better]
 
     def waits(self, patience: int) -> bool:
-        """Whether the loss of a seed fell in one of the last so many epochs."""
+        """Whether the loss of a seed fell in one of the last epochs, this many."""
         latest = np.argmin(self.losses, axis=0).max() if self.losses else 0
         return len(self.losses) - latest <= patience
 

@@ -187,5 +187,5 @@ def _ranks(text: str) -> tuple[int, ...]:
 
 
 def _steps(sentences: int, recipe: ProbeRecipe, random: int) -> int:
-    """How often sentences are trained on in all, with so many models of random weights, for the progress bar."""
+    """How often sentences are trained on in all, with this many models of random weights, for the progress bar."""
     return (1 + random) * recipe.epochs * (sentences - round(sentences * recipe.held_out))

@@ -28,7 +28,7 @@ ALL = "all"
 
 
 def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list[Heads]:
-    """Pairs of heads: the most alike ones of a `clusters` result, or those that a seed draws of "all".
+    """Pairs of heads: the most similar ones of a `clusters` result, or those that a seed draws of "all".
 
     * `counts`: the number of heads of each layer; `most`: the number of pairs.
 

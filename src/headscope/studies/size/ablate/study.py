@@ -16,7 +16,7 @@ from headscope.corpora.tasks.shortcuts import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
-from headscope.models.config import attention_shape
+from headscope.models.config import query_group
 from headscope.models.heads import name, parse
 from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.label_order import in_model_order
@@ -42,7 +42,7 @@ METRICS = {
     "cloze": ("accuracy", "margin"),
     "shortcuts": ("accuracy", "margin"),
 }
-# Gradients of so many training examples rank the heads as those of all do.
+# Gradients of this many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
 FOLDER = "ablate.passes"  # of what is done
 
@@ -71,8 +71,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
     Each has a gain over the baseline, positive where the model is better without, with its paired bootstrap
-    interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
-    of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
+    interval, and for a classification the p-value of a change of accuracy, alone and corrected for all heads. The
+    best head of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
 
     With `--task words:CORPUS` the score is the loss of the words of a text: of the next ones by a causal model, of 15%
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
       those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
     * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
-    * `pairs`: Folder of a clusters result, whose most alike heads are disabled in pairs; or all, for any pairs.
+    * `pairs`: Folder of a clusters result, whose most similar heads are disabled in pairs; or all, for any pairs.
     * `most_pairs`: Number of pairs.
     * `one_head`: Also disable all heads of a layer but one, for each head.
     * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
@@ -122,8 +122,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
-    shape = attention_shape(model.network.config, counts) if unit == "kv" else {}
-    shared = [size or 1 for size in shape.get("query_groups", ())]
+    shared = query_group(model.network.config, counts) if unit == "kv" else 1
     how: dict[str, Any] = {"mode": mode, "single": single, "alone": one_head, "skipped": skip_layers}
     swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
@@ -139,7 +138,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
     elif importance and single:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
-        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
+        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     if perturbations and task.kind == "classification":

@@ -1,7 +1,7 @@
 """Remove heads step by step, the least important first; heads keep the numbers of the original model."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -9,12 +9,13 @@ from jaxtyping import Bool, Float
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
+from headscope.report.wording import several
 from headscope.studies.size.prune.cut_heads import prune
 
 
 @dataclass(frozen=True, kw_only=True)
 class PruningPlan:
-    """Numbers of heads to remove.
+    """Numbers of heads to remove, or of KV heads where these are the units.
 
     * `share`: fraction of all heads to remove in total.
     * `step`: fraction of all heads to remove in one step.
@@ -39,6 +40,15 @@ class PruningPlan:
             raise HeadscopeError(f"tolerance {self.tolerance} is out of range; use 0 or more, e.g. 0.01")
         if self.keep < 0:
             raise HeadscopeError(f"keep {self.keep} is out of range; use 0 or more heads in each layer")
+
+    def refuse_nothing(self, heads: Sequence[int], name: str, unit: str) -> None:
+        """Raise `HeadscopeError` where no layer of a model has more heads, or KV heads, than stay in any case."""
+        if max(heads) <= self.keep:
+            what = "KV head" if unit == "kv" else "head"
+            raise HeadscopeError(
+                f"model '{name}' has at most {several(max(heads), what)} in a layer, and keep {self.keep} leaves as "
+                "many there, so that none can be removed; use a lower keep, 0 to empty layers"
+            )
 
     def counts(self, heads: Sequence[int]) -> list[int]:
         """Number of removed heads after each step; `heads` are the numbers of heads of the layers.
@@ -83,15 +93,17 @@ class PrunedModel:
     """A model after some steps of pruning.
 
     * `model`: the pruned model.
-    * `heads`: numbers of heads of the original layers.
+    * `heads`: numbers of heads of the original layers, or of KV heads, which are then counted in their place.
     * `gone`: the removed heads in order, as (layer, head) of the original model, from 0.
     * `spared`: less important heads that stayed because their layer had too few left.
+    * `shared`: how many query heads share a KV head; 1 where heads are counted.
     """
 
     model: Model
     heads: tuple[int, ...]
     gone: tuple[tuple[int, int], ...] = ()
     spared: frozenset[tuple[int, int]] = frozenset()
+    shared: int = 1
 
     @property
     def left(self) -> Bool[np.ndarray, "layer head"]:
@@ -100,10 +112,15 @@ class PrunedModel:
         left[places(self.gone)] = False
         return left
 
-    def at_original_places(self, now: Float[np.ndarray, "layer head"]) -> Float[np.ndarray, "layer head"]:
+    @property
+    def there(self) -> Bool[np.ndarray, "layer head"]:
+        """Heads of the pruned model."""
+        return existing([count // self.shared for count in self.model.capture.heads])
+
+    def at_original_places(self, now: Float[np.ndarray, "layer query_head"]) -> Float[np.ndarray, "layer head"]:
         """Values of the remaining heads at the places of the original model; NaN elsewhere."""
         order = np.full(self.left.shape, np.nan)
-        order[self.left] = now[existing(self.model.capture.heads)]
+        order[self.left] = now[:, :: self.shared][self.there]
         return order
 
     def without(self, importance: Float[np.ndarray, "layer head"], number: int, keep: int) -> "PrunedModel":
@@ -114,10 +131,10 @@ class PrunedModel:
         chosen, spared = least_important(importance, self.left, number - len(self.gone), keep)
         gone = np.zeros(self.left.shape, dtype=bool)
         gone[places(chosen)] = True
-        there = existing(self.model.capture.heads)
-        remove = np.zeros(there.shape, dtype=bool)
-        remove[there] = gone[self.left]
-        return PrunedModel(prune(self.model, remove), self.heads, (*self.gone, *chosen), self.spared | spared)
+        remove = np.zeros(self.there.shape, dtype=bool)
+        remove[self.there] = gone[self.left]
+        smaller = prune(self.model, remove.repeat(self.shared, axis=1))
+        return replace(self, model=smaller, gone=(*self.gone, *chosen), spared=self.spared | spared)
 
 
 def places(heads: Sequence[tuple[int, int]]) -> tuple[np.ndarray, ...]:

@@ -16,6 +16,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.tasks import Task
 from headscope.models import Model
+from headscope.models.config import query_group
 from headscope.models.heads import existing
 from headscope.models.pruned_folder import saved
 from headscope.outputs.label_order import in_model_order
@@ -27,6 +28,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.studies.size.prune.cut_heads import refuse_uncuttable
 from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.size.prune.score_curve import ScoreCurve, curve
@@ -47,6 +49,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     by: Literal["importance", "sweep"] = "importance",
     estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
     from_: Path | None = None,
+    unit: Literal["head", "kv"] = "head",
     share: Annotated[float, Range(0, 1)] | None = None,
     tolerance: Annotated[float, Range(0, 1000)] | None = None,
     step: Annotated[float, Range(0, 1)] = 0.1,
@@ -72,6 +75,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
     * `estimator`: Rank by this estimator of importance.
     * `from_`: Read the ranking from a folder of the study ablate on this model.
+    * `unit`: Remove single heads, or, with kv, key/value heads with all query heads that share them. These are ranked
+      together: by the sum of their gradients, or by the score without all of them. Shares and `keep` count KV heads.
     * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
     * `tolerance`: Stop before the 95% interval of the main metric's fall reaches this.
     * `step`: Remove this fraction of all heads at a time.
@@ -90,11 +95,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ranking, most = HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
     plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
     model.refuse_spread("pruned")
+    counts = model.capture.heads
+    shared = query_group(model.network.config, counts) if unit == "kv" else 1
+    heads = tuple(count // shared for count in counts)
+    refuse_uncuttable(model, shared)
+    plan.refuse_nothing(heads, model.name, unit)
     task = in_model_order(task, model, settings)
     trains = task.train is not None
     if from_:
-        ranking.read(from_, model, task)
-    dev, targets, heads = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
+        ranking.read(from_, model, task, shared)
+    dev, targets = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev)
 
     def answers(model: Model) -> Float[np.ndarray, "example output"]:
         return task_outputs(replace(dev, model=model), settings)
@@ -113,13 +123,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
     settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + (2 + part_passes) * len(dev.inputs))
 
-    unpruned = PrunedModel(model, heads)
+    unpruned = PrunedModel(model, heads, shared=shared)
     path = curve(task, targets, promise, unpruned, answers(model))
     models = smaller(unpruned, plan, partial(ranking.of, task=ranked, settings=settings))
     interrupted = _extend(path, models, answer, steps if settings.keep_interrupted else None)
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
+    how |= {"unit": unit, "shared": shared}
     how |= {"held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
     read = {"corpus": task.dev.described, **pruning}
@@ -127,7 +138,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     written = saved(path.kept.model, directory / "model", notes, head=True)
     variables |= {"reloaded_score": path.reloaded(answers(written))}
     if subnetworks:
-        parts = masks(path.kept, ranking.latest, subnetworks, settings.seed)
+        parts = [part.repeat(shared, axis=1) for part in masks(path.kept, ranking.latest, subnetworks, settings.seed)]
         variables |= scored_parts(path, [_with(model, part, answers) for part in parts], settings)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {

@@ -118,7 +118,7 @@ def target(speed: str | None, size: str | None, megabytes: float) -> SizeTarget:
 def parts_in(text: str) -> tuple[str, ...]:
     """The parts of a list such as "neurons,layers".
 
-    Raises `HeadscopeError` for a name that is none.
+    Raises `HeadscopeError` for an unknown name.
 
     >>> parts_in("layers, neurons")
     ('neurons', 'layers')

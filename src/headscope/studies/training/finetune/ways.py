@@ -57,7 +57,7 @@ def recipes(
 def without_first(tasks: tuple[Task, ...], first: str | None) -> tuple[tuple[Task, ...], Task | None]:
     """The tasks but the first stage's, and that.
 
-    Raises `HeadscopeError` if it is none of the tasks, or the only one.
+    Raises `HeadscopeError` if it is not among the tasks, or is the only one.
     """
     if first is None:
         return tasks, None

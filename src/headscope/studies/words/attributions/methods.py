@@ -45,7 +45,7 @@ METHODS = tuple(NAMES)
 FLOW, INTEGRATED = METHODS.index("flow"), METHODS.index("integrated_gradients")
 # Many passes a token: taken where they are asked for.
 SLOW = ("value_zeroing", "value_zeroing_rollout", "integrated_gradients")
-# Flow is taken for inputs of at most so many tokens.
+# Flow is taken for inputs of at most this many tokens.
 FLOW_TOKENS = 64
 
 

@@ -15,7 +15,7 @@ from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES,
 # Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
 # minutes goes to the passes over all inputs, and a margin.
 TOKENS_OF_TWO_MINUTES = 260_000
-# Sets of blanked tokens of an input: so many for each token, up to a number.
+# Sets of blanked tokens of an input: this many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
 HEAD_PASSES = 800
@@ -68,7 +68,7 @@ def fitting(lengths: Lengths, scored: int, altered: int) -> SampleSizes:
 
 
 def _number(sums: Lengths, most: float, asked: int, least: int = LEAST) -> int:
-    """How many inputs take at most so many tokens together."""
+    """How many inputs take at most this many tokens together."""
     return min(asked, max(least, int((sums <= most).sum())))
 
 

@@ -49,7 +49,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     The target is the probability of the predicted class (a classifier), of the word piece predicted at a masked token
     (a model of masked words) or at the end (a language model), a predicted number (a regression), or for a model
     without a head the representation of the text. Importance is that of the tokens of the input, read at the tokens
-    of a layer that the target reads ([CLS], the mask, all tokens alike for a mean).
+    of a layer that the target reads ([CLS], the mask, all tokens equally for a mean).
 
     * `attention`: attention of the layer, averaged over heads.
     * `norm`: length of what all heads move, |sum of a f(x)|; `norm_residual`: with residual connection and layer
