@@ -141,7 +141,7 @@ def morphology(words: list[ConlluRow]) -> tuple[str, ...]:
 def tree_of(words: list[ConlluRow]) -> tuple[int, ...]:
     """The head of each word, 0 for the root; empty where the sentence has no tree.
 
-    Raises `Bad` if a head is none of the words, if there is not one root, or if there is a cycle.
+    Raises `Bad` if a head is not among the words, if there is not one root, or if there is a cycle.
     """
     if not column(words, "head"):
         return ()

@@ -140,6 +140,21 @@ def sensitivity(numbers: Numbers) -> Finding:
     )
 
 
+def human(numbers: Numbers) -> Iterator[Finding]:
+    """Whether margins are larger where more people prefer the good text."""
+    for suite in numbers.labels("human_agreement", "suite"):
+        agreement, n = numbers("human_agreement", suite=suite), numbers.n("human_agreement", suite=suite)
+        yield Finding.judged(
+            above(agreement, 0.0, n, least=0),
+            f"Over {n:,} items the margin has a rank correlation of {agreement} with how much more often people give "
+            "the answer in the good text.",
+            holds="The model prefers more clearly what people prefer more clearly",
+            fails="The model's margins do not follow those of people",
+            undecided="It cannot be told whether the model's margins follow those of people",
+            unit="items",
+        )
+
+
 def polarity(numbers: Numbers) -> Iterator[Finding]:
     """Negative polarity items apart: whether a licensor is there, and whether the item is in scope of it."""
     accuracy = numbers.array("accuracy_by_condition").dropna("condition")
@@ -248,7 +263,7 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(staying, sensitivity, polarity, facts, names, wordings, answers, filled, best_wording, limits),
+        *(staying, sensitivity, human, polarity, facts, names, wordings, answers, filled, best_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
     tables=(tables.phenomena, tables.staying, tables.facts, tables.by_suite, tables.pieces, published),
