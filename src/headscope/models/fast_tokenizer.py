@@ -1,6 +1,6 @@
 """A fast tokenizer, which gives character offsets, for one of Python alone whose few pieces are letters, as ESM's.
 
-transformers has no rule to convert these. What is made must read probes as the tokenizer does.
+transformers has no rule to convert these. What is converted must read probes as the tokenizer does.
 """
 
 import re
@@ -29,9 +29,9 @@ def fast(name: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBa
     remedy = "convert it to a fast one (tokenizer.json)"
     with refusing(problem, remedy):
         if len(tokenizer) <= MOST_PIECES:
-            made = _of_pieces(tokenizer)
-            if all(made(*texts)["input_ids"] == tokenizer(*texts)["input_ids"] for texts in PROBES):
-                return made
+            converted = _of_pieces(tokenizer)
+            if all(converted(*texts)["input_ids"] == tokenizer(*texts)["input_ids"] for texts in PROBES):
+                return converted
     raise HeadscopeError(f"{problem}; {remedy}")
 
 
