@@ -17,9 +17,9 @@ def read(tmp_path: Path, *sentences: Iterable[Word]) -> Suite:
     lines = []
     for number, words in enumerate(sentences, 1):
         lines += [f"# sent_id = s{number}"]
-        for place, (form, lemma, upos, features, head, relation) in enumerate(words, 1):
+        for index, (form, lemma, upos, features, head, relation) in enumerate(words, 1):
             form, misc = form.removesuffix("_"), "SpaceAfter=No" if form.endswith("_") else "_"
-            lines.append(f"{place}\t{form}\t{lemma}\t{upos}\t_\t{features}\t{head}\t{relation}\t_\t{misc}")
+            lines.append(f"{index}\t{form}\t{lemma}\t{upos}\t_\t{features}\t{head}\t{relation}\t_\t{misc}")
         lines.append("")
     (tmp_path / "bank.conllu").write_text("\n".join(lines) + "\n")
     (suite,) = read_suites([tmp_path / "bank.conllu"])

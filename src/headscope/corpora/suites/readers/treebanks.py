@@ -74,19 +74,19 @@ def counted(attractors: int) -> str:
 def _agreeing(block: Block, file: str) -> Iterator[Agreeing]:
     words, heads = block.words, tree_of(block.words)
     text, spans = text_and_spans(block)
-    for place, verb in enumerate(words if heads and GAP not in text else []):
-        if not (_shows_number(verb) and _stands_alone(text, *spans[place])):
+    for index, verb in enumerate(words if heads and GAP not in text else []):
+        if not (_shows_number(verb) and _stands_alone(text, *spans[index])):
             continue
-        clause = heads[place] if verb.deprel in AUXILIARIES else place + 1
-        subjects = [number for number in range(place) if heads[number] == clause and _is_subject(words[number])]
+        clause = heads[index] if verb.deprel in AUXILIARIES else index + 1
+        subjects = [number for number in range(index) if heads[number] == clause and _is_subject(words[number])]
         if len(subjects) != 1 or _is_joined(subjects[0], words, heads):
             continue
         inflection, number = _inflection(verb)
         if _number(words[subjects[0]]) == number:
-            between = [word for word in words[subjects[0] + 1 : place] if word.upos in NOUNS]
+            between = [word for word in words[subjects[0] + 1 : index] if word.upos in NOUNS]
             attractors = [_number(word) for word in between].count(OTHER[number])
             id = f"{block.comments.get('sent_id', f'{file}:{block.line}')}-{verb.id}"
-            start, end = spans[place]
+            start, end = spans[index]
             yield Agreeing(id, f"{text[:start]}{GAP}{text[end:]}", verb.form, inflection, number, attractors)
 
 
