@@ -136,7 +136,7 @@ def test_a_planted_head_is_named_with_the_pieces_that_it_looks_from_and_to() -> 
     assert text.startswith("Heads and what they give: 2-3 from A to C 100% (")
     names = [figure.name for figure in study_page(result).figures()]
     assert {"piece_pair_attention-head", "piece_pair_multiple-head"} <= {*names}
-    assert [figure.caption[:9] for figure in study_page(result).card().maps(result, 1, 1)] == ["Head 1-1."] * 2
+    assert [figure.caption[:9] for figure in study_page(result).card().figures(result, 1, 1)] == ["Head 1-1."] * 2
 
 
 def test_blocks_and_batches_do_not_change_what_pieces_give_pieces() -> None:

@@ -159,4 +159,4 @@ KINDS = (same_word_kind, end_kind, rare_kind)
 # The values of uniform attention.
 UNIFORM = {"attention_to": "token_share", "entropy": "uniform_entropy", "cls_entropy": "uniform_entropy"}
 HIDDEN = ("piece_pair_attention", "piece_pair_multiple")
-CARD = StudyCard(HIDDEN, COLUMNS, baselines=UNIFORM, rates=rates, sentences=sentences, maps=matrices)
+CARD = StudyCard(HIDDEN, COLUMNS, baselines=UNIFORM, rates=rates, sentences=sentences, figures=matrices)
