@@ -29,12 +29,12 @@ METHODS = {
 # Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null. "try" and
 # "importance" also take the number of a model.
 ACTIONS = {
-    "text": ("first", "second"),
+    "text": ("first", "second", "against"),
     "try": ("id", "heads", "mode"),
     "importance": ("id", "method"),
     "export": ("id", "state", "format"),
 }
-OPTIONAL = ("second",)
+OPTIONAL = ("second", "against")
 
 
 def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:

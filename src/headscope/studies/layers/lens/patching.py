@@ -83,7 +83,7 @@ def _states_and_contexts(pair: TextPair, stack: Stack, row: int) -> tuple[list[S
     network: Any = pair.model.network
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     with torch.inference_mode(), fast(network), at_contexts(network, pair.model.projections, keep):
-        calls, _ = Stack(network.base_model, stack.layers).calls(inputs)
+        calls, _ = stack.calls(inputs, head=False)
     return [call.states[0] for call in calls], [contexts[layer] for layer in range(len(calls))]
 
 
