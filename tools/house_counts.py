@@ -44,7 +44,7 @@ LIMITS = {
     "pages: lines": 5_867,
     "pages: guards": 18,
     "pages: json.loads": 0,
-    "shrink: arguments of run": 16,
+    "shrink: arguments of run": 8,
     "tests: asserts on more than 60 characters": 7,
     "tests: lines": 62_161,
     "tests: monkeypatch.setattr": 224,
