@@ -39,7 +39,7 @@ def of_classes(folder: Path, text: str) -> headscope.Corpus:
 
 
 @torch.inference_mode()
-def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray]]:
+def naive(model: headscope.Model, row: str) -> dict[str, Any]:
     """Shares, multiples and attention at distances of one sequence, by loops over tokens."""
     network = model.network
     network.set_attn_implementation("eager")
