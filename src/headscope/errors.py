@@ -47,6 +47,8 @@ def in_python(line: str) -> str:
 
     >>> in_python("no example fits; use --long truncate or more --batch-tokens")
     "no example fits; use long='truncate' or more batch_tokens="
+    >>> in_python("--no-single disables the sets of --heads alone")
+    'single=False disables the sets of heads= alone'
     """
     line = OF_TASK.sub("task=headscope.read_task(NAME, FOLDER)", line)
     return OPTION.sub(_argument, line)
@@ -54,6 +56,8 @@ def in_python(line: str) -> str:
 
 def _argument(option: re.Match[str]) -> str:
     name, value = option[1].replace("-", "_"), option[2]
+    if name.startswith("no_"):
+        return f"{name.removeprefix('no_')}=False"
     return f"{IN_PYTHON.get(name, name)}={repr(value) if value else ''}"
 
 
