@@ -42,7 +42,10 @@ SEED_SOURCES = {
 }
 # How a tree is read off attention.
 TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
-METRICS = {"similarity_agreement": "similarity agreement (Spearman)"}
+METRICS = {
+    "similarity_agreement": "similarity agreement (Spearman)",
+    **{name: f"{name.capitalize()} correlation" for name in ("pearson", "spearman", "matthews")},
+}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 

@@ -178,7 +178,7 @@ def weights(numbers: Numbers) -> Finding | None:
     texts = ", ".join(f"layer {int(part['layer'])} {number(float(part))}" for part in ratios)
     known = moved.dropna("layer").transpose("layer")
     far = ", ".join(f"layer {int(part['layer'])} {100 * float(part):.2f}%" for part in known)
-    text = f"They moved by {far} of their length; change of attention by that share: {texts}."
+    text = f"Change as a share of their length: {far}; change of attention, divided by that share: {texts}."
     return Finding("Weights", text) if texts else None
 
 
