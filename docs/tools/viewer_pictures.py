@@ -1,8 +1,8 @@
 """The pictures of docs/viewer.md and the tour in README, from a viewer of the built-in model; needs Chromium.
 
-    python docs/tools/viewer_pictures.py [--with FURTHER_TRAINED]
+    python docs/tools/viewer_pictures.py
 
-Results and examples of heads are kept in out/example. Two models side by side need a second one, `--with`.
+Results and examples of heads are kept in out/example.
 """
 
 import argparse
@@ -18,17 +18,21 @@ from chromium import missing, open_page, picture, start, tour
 from example import RESULTS, measure
 from selenium.webdriver import ActionChains, Chrome
 
+from headscope.viewer.view_state import comparing, fragment
+
 DOCS = Path(__file__).parents[1]
 READY = "return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place > *')"
-WIDE, PHONE, TOUR = (1280, 800), (390, 844), (1180, 760)
+WIDE, PHONE, TOUR, COMPARED = (1280, 800), (390, 844), (1180, 760), (1280, 1240)
+ACTIVE, PASSIVE = "The cat chased the dog.", "The dog was chased by the cat."
+TWO_TEXTS = comparing(fragment({"first": ACTIVE, "against": PASSIVE, "heads": ["3-1"]}))
 SECONDS, QUALITY = 1.1, 30  # of a picture of the tour
 PANE = 616  # the left edge of the pane that shows the chosen head
 
 
 @contextmanager
-def viewer(*options: str) -> Iterator[str]:
+def viewer() -> Iterator[str]:
     """The address of a viewer of the built-in model, while the block runs."""
-    command = [sys.executable, "-m", "headscope", "view", "minilm", str(RESULTS), "--no-browser", *options]
+    command = [sys.executable, "-m", "headscope", "view", "minilm", str(RESULTS), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -83,7 +87,6 @@ def point(browser: Chrome, x: int, y: int) -> None:
 def main() -> None:
     """Take the pictures, or say why not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--with", dest="second", help="a second model, for viewer-compare.png")
     parser.add_argument("--to", type=Path, default=DOCS, help="folder of the pictures")
     given = parser.parse_args()
     if reason := missing():
@@ -94,14 +97,9 @@ def main() -> None:
     with viewer() as address:
         (given.to / "viewer.png").write_bytes(still(browser, address + "#h=3-9", WIDE))
         (given.to / "viewer-phone.png").write_bytes(still(browser, address + "#h=3-9&g=0&s=0&p=q13", PHONE, "dark"))
+        (given.to / "viewer-compare.png").write_bytes(still(browser, f"{address}#{TWO_TEXTS}", COMPARED))
         frames = list(visited(browser, address))
         (given.to / "viewer.webp").write_bytes(tour(frames, *TOUR, SECONDS))
-    if given.second is None:
-        print("viewer-compare.png: skipped, no second model is named; add --with FURTHER_TRAINED")
-    else:
-        with viewer("--with", given.second) as address:
-            compared = still(browser, address + "#h=3-9&v=compare&g=0&w=words", WIDE)
-            (given.to / "viewer-compare.png").write_bytes(compared)
     browser.quit()
 
 

@@ -118,7 +118,7 @@ def test_one_head_of_a_layer_as_in_whole_passes(family: str) -> None:
 def test_heads_that_share_keys_are_disabled_together() -> None:
     inputs = inputs_of("llama")  # of four heads two share their keys
     pairs = [parse(names, (4, 4)) for names in ("1-1,1-2", "1-3,1-4", "2-1,2-2", "2-3,2-4")]
-    found = sweep(inputs, SETTINGS, sets=pairs, alone=True, together=(2, 2))
+    found = sweep(inputs, SETTINGS, sets=pairs, alone=True, together=2)
     expected = found.sets.reshape(2, 2, *found.plain.shape).repeat(2, axis=1)
     np.testing.assert_allclose(found.heads, expected, atol=1e-5)
     assert found.alone is not None

@@ -1,13 +1,17 @@
 """What a study is given: the options that its inputs ask for, and how they are made."""
 
-import pytest
+from unittest.mock import patch
 
-from headscope import HeadscopeError
+import pytest
+import torch
+from transformers import BertForMaskedLM, GPT2LMHeadModel
+
+from headscope import HeadscopeError, models
 from headscope.front.cli.options import DEFAULTS, SHARED
 from headscope.front.inputs import INPUT_TYPES, from_options, made_from, options_of
 from headscope.storage.kept_inputs import inputs_kept
 from support.cli import run_command
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2
 
 CORPORA = {"corpora": "tuple[Corpus, ...]"}
 TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
@@ -55,6 +59,30 @@ def test_studies_of_a_survey_read_a_corpus_once_and_again_when_its_file_has_chan
         third = from_options(inputs, options)
         assert third["corpus"].n_examples == 3 and third["model"] is first["model"]
         assert from_options(inputs, options)["corpus"] is third["corpus"]
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("network", [tiny_gpt2(kind=GPT2LMHeadModel), tiny_bert(kind=BertForMaskedLM)])
+def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, given, tmp_path):
+    options = given | {"model": str(save_tiny(tmp_path / "words", network)), "corpus": "sample", "limit": 2}
+    studies = {
+        "profile": {"model": "Model"},
+        "gradients": {"model": "Model", "task": "Task | None"},
+    }
+    alone = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
+    with inputs_kept(), patch.object(models, "load", wraps=models.load) as load:
+        together = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
+        assert from_options(studies["profile"], options)["model"] is together["profile"]
+    assert load.call_count == 1
+    weights = [{id(weight) for weight in model.network.base_model.parameters()} for model in together.values()]
+    assert weights[0] == weights[1]
+    for study, model in together.items():
+        assert type(model.network) is type(alone[study].network)
+        inputs = model.tokenizer("The cat sat.", return_tensors="pt")
+        with torch.inference_mode():
+            assert torch.equal(model.network(**inputs)[0], alone[study].network(**inputs)[0])
+        names = ("name", "capture", "revision", "sha256", "files", "notes", "checkpoint")
+        assert all(getattr(model, name) == getattr(alone[study], name) for name in names)
 
 
 def test_a_full_disk_for_standard_input_has_a_remedy(full_disk):

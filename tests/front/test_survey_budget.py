@@ -91,6 +91,11 @@ def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
     assert layers.TRAINED + layers.TESTED == in_survey("layers").cost.most
     assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
+    assert sample_sizes.LONGEST == costs.LONGEST
+    assert (sample_sizes.BUILT_IN_LAYERS, sample_sizes.BUILT_IN_WEIGHTS) == (
+        costs.BUILT_IN.layers,
+        costs.BUILT_IN.weights,
+    )
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE
     assert (ALTERED_PASSES, sample_sizes.HEAD_PASSES) == (costs.ALTERED, costs.BY_HEAD)
     assert signature(attributions.run).parameters["scored"].default == in_survey("attributions").cost.scored

@@ -52,8 +52,8 @@ from headscope.studies.words.cloze.item_scores import ItemScores
 from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.viewer import server as viewer
 from headscope.viewer.example_index import example_index
+from headscope.viewer.kept_texts import identifier
 from headscope.viewer.session import ViewSession
-from headscope.viewer.text_maps import identifier
 from support.closed import without_override
 from support.killed import Killed
 from support.planted_task import planted_classifier, planted_task

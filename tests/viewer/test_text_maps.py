@@ -90,6 +90,7 @@ def in_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_file_goes_with_the_maps(in_files: None) -> None:
     model = wrapped(tiny_bert())
+    gc.collect()  # maps of other tests
     before = _deleted_files()
     maps = text_maps(model, text_tokens(model.tokenizer, 64, TEXT))
     assert len(_deleted_files()) == len(before) + 1

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from headscope.viewer.text_maps import KeptText, TextStore, identifier
+from headscope.viewer.kept_texts import KeptText, TextStore, identifier
 
 
 def kept(name: str, size: int, *, in_file: bool = False) -> KeptText:

@@ -107,7 +107,7 @@ def test_the_heat_map_reads_cell_row_and_column_and_the_card_the_numbers_of_the_
 
 def test_a_text_is_typed_and_another_is_picked_from_the_corpus(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST})
-    first, second = browser.find_elements("css selector", ".text-form textarea")
+    first, second, _ = browser.find_elements("css selector", ".text-form textarea")
     first.clear()
     first.send_keys("The dog ran")
     second.send_keys("It was old", Keys.ENTER)
@@ -268,7 +268,7 @@ def test_models_of_other_tokens_stand_side_by_side(browser: Chrome) -> None:
         assert len(browser.find_elements("css selector", ".compare-maps figure")) == 3
         text = pair.text(FIRST)["id"]
         one, two = (float(pair.maps(text, model).between_words(2, 3).attention[4, 2]) for model in (0, 1))
-        said = f"“slept” → “old”: {one:.2f} in first, {two:.2f} in other, difference {one - two:+.2f}."
+        said = f"“slept” → “old”: {one:.2f} in first, {two:.2f} in other, difference {two - one:+.2f}."
         assert find(browser, ".compare-view .readout").text == said
         pictures = "return [...document.querySelectorAll('.compare-maps canvas')].map((c) => c.toDataURL())"
         assert len(set(browser.execute_script(pictures))) == 3

@@ -22,7 +22,7 @@ from headscope.capture.layer_stack import Call, Stack, States, instead
 from headscope.capture.projections import Projections
 from headscope.outputs.words.few_tokens import logits_together
 
-# Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
+# Variants are stacked up to this many tokens: larger batches leave the cache, and are no faster.
 CHUNK = 2048
 
 

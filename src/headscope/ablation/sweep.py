@@ -81,15 +81,14 @@ def sweep(
     single: bool = True,
     alone: bool = False,
     skipped: bool = False,
-    together: Sequence[int] = (),
+    together: int = 1,
 ) -> Sweep:
     """Disable each head, each layer and each set.
 
     * `mode`: see `Model.changed`; the means of "mean" are those over the inputs.
     * `single`: each head and each layer; else the sets alone.
     * `alone`: also all heads of a layer but one; `skipped`: also skip the attention of each layer, and the layer.
-    * `together`: how many neighbouring heads of each layer are disabled together, and have the same outputs; by
-      default each head by itself.
+    * `together`: how many neighbouring heads of a layer are disabled together, and have the same outputs.
 
     The journal of the settings keeps what is done; after Ctrl-C there is no result.
 
@@ -138,7 +137,7 @@ def _by_head(
     return placed
 
 
-def _layer(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> Variants:
+def _layer(layer: int, heads: tuple[int, ...], together: int) -> Variants:
     """Each head of a layer disabled by itself, or those together that are to be, and last all of them."""
     alone, by = _parts(layer, heads, together)
     return Variants(
@@ -146,16 +145,15 @@ def _layer(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> Varia
     )
 
 
-def _alone(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> Variants:
+def _alone(layer: int, heads: tuple[int, ...], together: int) -> Variants:
     """All heads of a layer but one disabled, for each of its heads."""
     alone, by = _parts(layer, heads, together)
     others = existing(heads)[layer] & ~alone
     return Variants(f"layer {layer + 1} but one head{by}", layer, others, np.zeros_like(existing(heads)))
 
 
-def _parts(layer: int, heads: tuple[int, ...], together: Sequence[int]) -> tuple[Bool[np.ndarray, "part head"], str]:
+def _parts(layer: int, heads: tuple[int, ...], size: int) -> tuple[Bool[np.ndarray, "part head"], str]:
     """The heads of each part of a layer, and what is added to the name of its variants."""
-    size = together[layer] if together else 1
     parts = np.arange(max(heads)) // size == np.arange(heads[layer] // size)[:, None]
     return parts, f" by {size} heads" if size > 1 else ""
 

@@ -54,7 +54,7 @@ def attention_statistics(  # noqa: PLR0913
       rows of P sum to less than 1. By default it is computed.
     * `scale`: of scores, by default 1 / sqrt(width); `softcap`: scores become softcap * tanh(score / softcap).
     * `lengths`: the tokens of each example, padded on the right; by default all.
-    * `causal`: keys behind a query are hidden; `window`: those more than so many tokens away.
+    * `causal`: keys after a query are hidden; `window`: those more than this many tokens away.
     * `classes`: the class of each key, from 0; keys with -1 are in none.
 
     Heads that share keys (grouped queries) are given as they are: `received` is summed over them, never averaged.

@@ -17,13 +17,13 @@ ROWS = 512
 KEPT = 2**22
 # A block costs as much as this share of the cells of the largest one, beside its own cells.
 BLOCK_COST = 1 / 16
-# Matrix products read each key of a block once, which costs as much as so many rows more.
+# Matrix products read each key of a block once, which costs as much as this many further rows.
 KEY_COST = 10
 
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """The first key that each query sees in any example and head, and the one behind the last.
+    """The first key that each query sees in any example and head, and the one after the last.
 
     A query that sees no key has all of them: its attention is even. From `clear` to before `end` the mask is 0 in all
     examples and heads.
@@ -48,7 +48,7 @@ class KeyRanges:
         return [part for part in (slice(keys.start, start), slice(stop, keys.stop)) if part.start < part.stop]
 
     def widths(self, rows: int) -> list[int]:
-        """How many keys each block of so many neighbouring queries sees."""
+        """How many keys each block of this many neighbouring queries sees."""
         starts = np.arange(0, len(self.first), rows)
         return (np.maximum.reduceat(self.last, starts) - np.minimum.reduceat(self.first, starts)).tolist()
 
@@ -141,7 +141,7 @@ def _cheapest(ranges: KeyRanges, cells: int, heads: int, group: int | None) -> t
     least, queries = least_rows(), len(ranges.first)
 
     def size(rows: int) -> tuple[float, int, int]:
-        """The cost of a layer in blocks of so many rows, the cells of the largest one, and its heads."""
+        """The cost of a layer in blocks of this many rows, the cells of the largest one, and its heads."""
         widths = ranges.widths(rows)
         together = heads_together(cells // (rows * max(widths)), heads, group) if group else heads
         number = -(-heads // together) * len(widths)

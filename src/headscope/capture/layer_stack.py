@@ -36,19 +36,19 @@ class Stack:
         """The output states of a layer (from 0) for `states`, with the masks and the rest of another call."""
         return self.layers[layer](states, *call.arguments, **call.keywords)
 
-    def calls(self, inputs: Mapping[str, Tensor]) -> tuple[list[Call], Any]:
-        """Run a forward pass.
+    def calls(self, inputs: Mapping[str, Tensor], *, head: bool = True) -> tuple[list[Call], Any]:
+        """Run a forward pass; without the `head` where no output is wanted: it may cost more than the layers.
 
         Returns: the call of each layer, and the output of the network.
         """
         with _watched(self.layers) as seen:
-            answer = self.network(**inputs)
+            answer = (self.network if head else self.network.base_model)(**inputs)
         return [call for _, call, _ in seen], answer
 
     def arguments(self, inputs: Mapping[str, Tensor]) -> list[Call]:
         """The calls of all layers without computing any: the states of each are those that enter the first."""
         with instead(dict.fromkeys(self.layers, _pass)):
-            return self.calls(inputs)[0]
+            return self.calls(inputs, head=False)[0]
 
     def finish(self, inputs: Mapping[str, Tensor], states: States) -> Any:
         """The output of the network if `states` leave its last layer."""

@@ -111,7 +111,7 @@ def blocks(
 
 
 def heads_together(most: int, heads: int, group: int = 1) -> int:
-    """At most so many of a layer's heads, but one at least: some of one group, or several whole groups.
+    """At most this many of a layer's heads, but one at least: some of one group, or several whole groups.
 
     >>> [heads_together(most, heads=12, group=4) for most in (0, 3, 4, 11, 99)]
     [1, 2, 4, 8, 12]

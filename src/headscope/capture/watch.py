@@ -13,7 +13,7 @@ from headscope.capture.observer import CPU, Intervention, Observer, RowEntropy
 
 
 class Enough(Exception):
-    """A forward pass has shown all attention that is to be read: what would follow is read by nobody."""
+    """Raised once a forward pass has shown all attention that is read, so that the rest is not computed."""
 
 
 @dataclass

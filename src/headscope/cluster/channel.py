@@ -180,7 +180,7 @@ class Engine(Protocol):
         ...
 
     def finish(self, total: Callable[[], Json]) -> None:
-        """Keep the total of all values, which a worker needs to go on behind these tasks."""
+        """Keep the total of all values, which a worker needs to go on after these tasks."""
 
     def close(self) -> None:
         """End all workers."""

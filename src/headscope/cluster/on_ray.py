@@ -1,6 +1,6 @@
 """Workers on a Ray cluster: each runs the same study on its own, and reads the shards that it is given.
 
-A set of tasks is a pass of the study. A worker that is behind, since it has just started, is sent the totals of earlier
+A set of tasks is a pass of the study. A worker that lags, since it has just started, is sent the totals of earlier
 passes, and so goes on to the one that is read now.
 """
 

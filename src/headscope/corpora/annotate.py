@@ -64,7 +64,7 @@ def load(pipeline: str) -> Pipeline:
         nlp = spacy.load(pipeline)
         parsers = [part for name, part in nlp.pipeline if "token.dep" in nlp.get_pipe_meta(name).assigns]
         labels = [label for parser in parsers for label in getattr(parser, "labels", ())]
-    # a label of a lifted arc has that of its head behind it: "advmod||xcomp"
+    # a label of a lifted arc has that of its head after it: "advmod||xcomp"
     return Pipeline(pipeline, nlp, frozenset(str(label).partition("||")[0] for label in labels))
 
 

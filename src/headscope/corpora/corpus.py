@@ -106,9 +106,9 @@ class Corpus:
 
 
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
-    """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
+    """This many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
     chosen = np.random.default_rng(seed).permutation(corpus.n_examples)[:number]
-    # No journal goes on from that of the first so many examples.
+    # No journal goes on from that of the first examples alone.
     sha256 = hashlib.sha256(f"{corpus.sha256} {len(chosen)} {seed}".encode()).hexdigest()
     return replace(part(corpus, chosen), sha256=sha256, files=corpus.files)
 
@@ -155,7 +155,7 @@ def classes_of(corpus: Corpus) -> tuple[str, ...]:
 
 
 def require_trees(corpus: Corpus, kinds: str = "CoNLL-U") -> None:
-    """Raise `HeadscopeError` if no sentence of a corpus has a dependency tree; `kinds` are treebanks that would do."""
+    """Raise `HeadscopeError` if no sentence of a corpus has a dependency tree; `kinds` are treebanks that have some."""
     if not any(sentence.heads for example in corpus for sentence in example.sentences):
         raise HeadscopeError(
             f"corpus '{corpus.name}' has no dependency trees; name a treebank ({kinds}), or parse it with --annotate"

@@ -29,7 +29,7 @@ class Options:
       ("4,,2", from 1) mean that the table has no header. None guesses from the header.
     * `document`: the column of a table that names the document of a row: intervals are then over documents.
     * `skip_bad`: leave out and count what cannot be read, instead of raising.
-    * `limit`: read so many examples, drawn evenly over documents or labels, by a fixed seed; of a stream the first.
+    * `limit`: read this many examples, drawn evenly over documents or labels, by a fixed seed; of a stream the first.
     * `whole_documents`: a limit takes whole documents, for what is read across sentences.
     * `from_first`: of a large file a limit draws from its first 20,000 examples (or ten for each), not from all.
     * `annotate`: an installed spaCy pipeline that annotates sentences without words.

@@ -2,7 +2,7 @@
 
 A reader is a module of this folder. The first line of its docstring says what it reads, `SUFFIXES` are
 the file names that tell its kind, and `examples(source, options)` yields each `Example`, and `Bad` or
-`Skipped` for what is none. A reader whose source is not one file also has `locate(source, options)`,
+`Skipped` for what is not an example. A reader whose source is not one file also has `locate(source, options)`,
 the sources to read. A reader that hands `options.cursor` to `lines` can be begun at any example.
 """
 

@@ -24,7 +24,7 @@ MOST_MARKS = 2**13
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place behind so many examples of a corpus, in the file of a number."""
+    """The place after this many examples of a corpus, in the file of a number."""
 
     examples: int = 0
     source: int = 0
@@ -45,7 +45,7 @@ class Marks:
         self.step, self.source, self.next = 1, 0, 1
 
     def note(self, examples: int, source: int, cursor: Cursor) -> None:
-        """Note the place behind the last of so many examples; before it, if it is the first of its file.
+        """Note the place after this many examples; before it, if it is the first of its file.
 
         The cursor of a reader without places stays at the start of the file.
         """
@@ -56,7 +56,7 @@ class Marks:
             self._add(Mark(examples, source, cursor.position))
 
     def before(self, examples: int) -> Mark:
-        """The last mark that is not behind more than so many examples."""
+        """The last mark at or before this many examples."""
         return self.marks[bisect_right(self.examples, examples) - 1]
 
     def _add(self, mark: Mark) -> None:
@@ -188,7 +188,7 @@ class Stream(Iterator[Example]):
     def _begin(self, mark: Mark) -> None:
         """Go to a mark; in the file that is open, so that a packed one is unpacked once."""
         self.index = mark.examples
-        self.reading.ids.clear()  # there are marks behind the start only where no id is repeated
+        self.reading.ids.clear()  # there are marks after the start only where no id is repeated
         cursor = self.reading.cursor
         if self.reading.source == mark.source and cursor.line and not cursor.ended:
             cursor.move(mark.position)

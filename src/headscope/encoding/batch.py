@@ -291,7 +291,7 @@ class Rows:
     def for_all_keys(
         self, values: Float[Tensor, "*dims row key"], rows: int = 0
     ) -> Float[Tensor, "*dims more_rows every_key"]:
-        """Values of the keys that the block has, and 0 for all others, and in so many rows more."""
+        """Values of the keys that the block has, and 0 for all others, and in this many further rows."""
         if not rows and self._has_all_keys:
             return values
         keys = self.block.keys
@@ -338,7 +338,7 @@ class Rows:
         return self.zeros(SUMS) if weights is None else self.attention.flatten(2) @ weights
 
     def zeros(self, number: int) -> Float[Tensor, "example head number"]:
-        """So many zeros for each head of each example."""
+        """This many zeros for each head of each example."""
         return self.attention.new_zeros(*self.attention.shape[:2], number)
 
     @cached_property

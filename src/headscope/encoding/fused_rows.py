@@ -64,7 +64,7 @@ class FusedRows:
         return torch.cat(self.statistics.weighed, dim=1).sum(-1) if self.batch.has_pairs else self.zeros(SUMS)
 
     def zeros(self, number: int) -> Float[Tensor, "example head number"]:
-        """So many zeros for each head of each example."""
+        """This many zeros for each head of each example."""
         return self.entropy.new_zeros(*self.entropy.shape[:2], number)
 
     def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
@@ -80,7 +80,7 @@ class FusedRows:
 
 
 def statistics_of(batch: Batch, heads: tuple[int, ...]) -> FusedStatistics:
-    """The statistics that are to be read of a batch, by a model with so many heads in each layer."""
+    """The statistics that are to be read of a batch, by a model with this many heads in each layer."""
     kind = batch.token_class
     groups = torch.where(kind >= FIRST_OF_TEXT, 0, torch.where(kind < 0, PADDING, 2 - kind))
     # [example, sum, query, key]

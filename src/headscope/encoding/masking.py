@@ -48,7 +48,7 @@ def maskable(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Bool[np.nd
 
 
 def next_pieces(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Int[np.ndarray, " token"]:
-    """The piece that follows each token of an input; `IGNORED` for special and unknown ones, and behind the last."""
+    """The piece that follows each token of an input; `IGNORED` for special and unknown ones, and after the last."""
     ids, pieces = encoded.inputs["input_ids"][1:], np.full(len(encoded), IGNORED)
     pieces[:-1] = np.where(maskable(encoded, tokenizer)[1:], ids, IGNORED)
     return pieces
@@ -60,10 +60,10 @@ def masked(
     """Mask 15% of an input's tokens: at least one, never a special one.
 
     The choice depends on the seed, the epoch and the input's number alone. An input of special and unknown tokens only
-    stays as it is. The class of a masked token is "other": the model cannot see whether a "." or a word is behind the
+    stays as it is. The class of a masked token is "other": the model cannot see whether a "." or a word is under the
     mask.
 
-    Returns: the masked input, and the piece behind each chosen token, elsewhere `IGNORED`.
+    Returns: the masked input, and the piece under each chosen token, elsewhere `IGNORED`.
 
     Raises `HeadscopeError` if the tokenizer has no mask.
     """
@@ -84,7 +84,7 @@ def masked(
 def behind_masks(
     encoded: Encoded, tokenizer: PreTrainedTokenizerBase, chosen: Int[np.ndarray, " chosen"]
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
-    """An input with some of its tokens masked, and the piece behind each of them, elsewhere `IGNORED`."""
+    """An input with some of its tokens masked, and the piece under each of them, elsewhere `IGNORED`."""
     ids = encoded.inputs["input_ids"]
     hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
     hidden[chosen], pieces[chosen], token_class[chosen] = tokenizer.mask_token_id, ids[chosen], CLASS["other"]

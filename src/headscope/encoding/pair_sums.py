@@ -32,7 +32,7 @@ class PairSums(NamedTuple):
 
 
 def pair_sums(rows: Int[Tensor, "pair_row 5"], shape: tuple[int, int]) -> PairSums:
-    """The weights of a batch of so many examples and tokens; `rows`: see `Batch.pair_words`."""
+    """The weights of a batch of this many examples and tokens; `rows`: see `Batch.pair_words`."""
     example, word, form, segment, token = rows.unbind(-1)
     n_words = int(word.max()) + 1 if len(rows) else 0
     tokens = rows.new_zeros(*shape, n_words, dtype=torch.float32)

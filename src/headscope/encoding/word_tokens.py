@@ -1,4 +1,4 @@
-"""Tokens as people read them, and the words that they belong to; words of a pair of segments that are written alike."""
+"""Tokens as people read them, and their words; words of both segments of a pair that are written the same."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def pair_words(example: Example, encoding: Encoding) -> Int[np.ndarray, "row 4"]
     """Rows (word, form, segment, token) of the words of both segments; none where the example is no pair.
 
     A pair of more than 1,000 words has none, either: measures compare each of its words with each. Words are those of
-    the corpus; where it has none, those of `corpora.parsing.words`. Words with one form are alike but for their case.
+    the corpus; where it has none, those of `corpora.parsing.words`. Words with one form differ at most in their case.
     """
     if not example.second:
         return np.empty((0, 4), dtype=np.int64)
@@ -89,7 +89,7 @@ def copies(example: Example) -> Iterator[tuple[int, int]]:
 
 
 def _forms(example: Example) -> list[int]:
-    """A number for each word of an example; words with one number are alike but for their case."""
+    """A number for each word of an example; words with one number are the same but for their case."""
     forms: dict[str, int] = {}
     texts = [form.casefold() for sentence in example.sentences for form in sentence.forms]
     return [forms.setdefault(text, len(forms)) if any(map(str.isalnum, text)) else NO_FORM for text in texts]

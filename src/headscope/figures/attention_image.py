@@ -25,7 +25,7 @@ DARK, WHITE = (12, 31, 77), 255
 def attention_images(
     maps: Mapping[str, Float[np.ndarray, "query key"]], queries: Sequence[str], keys: Sequence[str], title: str
 ) -> alt.HConcatChart:
-    """Maps of heads side by side, queries from top to bottom, each in shades of its own largest value, its title.
+    """Maps of heads side by side, queries from top to bottom, each shaded up to its own maximum, which titles it.
 
     >>> attention_images({"8-10": np.eye(2)}, ["a", "b"], ["a", "b"], "Maps").hconcat[0].title.text
     '8-10, up to 1.00'

@@ -9,7 +9,7 @@ from headscope.figures.labels import from_to, label
 from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, layered, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
-TICKS = 6  # about so many numbers at the axis
+TICKS = 6  # about this many numbers at the axis
 # Pixels of a bar, of one of several that stand together, and of all: with their gaps eight inches.
 ALONE, TOGETHER, TALLEST = 20, 14, 600
 

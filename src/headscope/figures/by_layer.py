@@ -168,7 +168,7 @@ DARK = 0.55
 
 
 def layer_grid(array: xr.DataArray, title: str) -> alt.Chart:
-    """One cell for each number and layer, from white at the least of its row to dark at the most; chosen ones framed.
+    """One cell for each number and layer, from white at the smallest of its row to dark at the largest.
 
     * `array`: [number, layer], with the coordinates `text` [number, layer], the words of each value, and `chosen`
       [number], the layer that is framed, -1 for none.

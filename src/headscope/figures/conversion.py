@@ -34,7 +34,7 @@ def to_svg(spec: dict[str, Any], version: str) -> str:
 
 
 def at_least(picture: str, width: float) -> str:
-    """An SVG picture that is at least so wide, in pixels, with its background.
+    """An SVG picture that is at least this wide, in pixels, with its background.
 
     >>> at_least('<svg width="96" height="48" viewBox="0 0 96 48"><rect width="96" height="48"/></svg>', 100)
     '<svg width="100" height="48" viewBox="-2.0 0 100 48"><rect x="-2.0" width="100" height="48"/></svg>'

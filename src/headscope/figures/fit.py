@@ -84,7 +84,7 @@ def _tree(spec: Spec, width: int) -> None:
 
 
 def _grid(spec: Spec, width: int) -> None:
-    """Cells with their numbers, or without them where they would lie over each other."""
+    """Cells with their numbers, or without them where they would overlap."""
     _fit(spec, width)
     if (width - _label_room(spec)) / spec["usermeta"]["columns"] < LEGIBLE:
         spec["layer"] = [layer for layer in spec["layer"] if layer["mark"]["type"] != "text"]

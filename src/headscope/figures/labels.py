@@ -141,7 +141,7 @@ def name_in_words(name: str) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A value with so many significant digits, or 0 for one that is so small that it is what rounding leaves of 0.
+    """A value with this many significant digits, or 0 for one that is so small that it is what rounding leaves of 0.
 
     >>> significant(0.123456), significant(-4.2e-11, 2), significant(2e-7), significant(float("nan"))
     ('0.123', '0', '2e-07', 'nan')

@@ -113,7 +113,7 @@ def quantity(array: xr.DataArray) -> str:
 
 
 def extent(array: xr.DataArray) -> tuple[float, float]:
-    """The least and the greatest value, from 0 where none is negative."""
+    """The smallest and the largest value, from 0 where none is negative."""
     low, high = float(array.min()), float(array.max())
     return (min(low, 0.0), high) if math.isfinite(low) else (0.0, 1.0)
 

@@ -52,8 +52,9 @@ def study(name: str) -> Study:
     >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
     ('layer', 'head')
     """
-    run, function = catalog.load("studies", name).run, read(name, "study", "run")
-    signature, names = inspect.signature(run), {kind: name for name, kind in function.inputs.items()}
+    function = read(name, "study", "run")
+    run, names = function.load(), {kind: name for name, kind in function.inputs.items()}
+    signature = inspect.signature(run)
     measured = not names.keys().isdisjoint(("Model", "tuple[Model, ...]"))
     labelled = not names.keys().isdisjoint(("Task", "tuple[Task, ...]"))
 

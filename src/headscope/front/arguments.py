@@ -41,7 +41,7 @@ def bound(
 
 
 def refuse_unknown(name: str, kwargs: Iterable[str], names: Iterable[str]) -> None:
-    """Raise `TypeError` for the first keyword of a call of a public function that is none of `names`."""
+    """Raise `TypeError` for the first keyword of a call of a public function that is not among `names`."""
     names = list(names)
     if unknown := next((key for key in kwargs if key not in names), ""):
         raise TypeError(f"headscope.{name}: got an unexpected keyword argument '{unknown}'; {suggest(unknown, names)}")

@@ -2,14 +2,15 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.storage.kept_inputs import kept
+from headscope.storage.kept_inputs import are_kept, kept
 
 Given = Mapping[str, Any]
 
@@ -213,10 +214,10 @@ def model(values: Given, inputs: Given) -> Any:
     checkpoint, task = _checkpoint(values), task_of(inputs)
     if task is not None and task.kind == "words":
         return words_model(values, inputs)
-    if not scores_task(inputs) or task is not None:
-        return _loaded(checkpoint, values, scores_task(inputs))
-    loaded = words_model(values, inputs)
-    return _loaded(checkpoint, values, False) if sees_its_answers(loaded) else loaded
+    if task is not None:
+        return _loaded(checkpoint, values, True)
+    loaded = words_model(values, inputs) if scores_task(inputs) else None
+    return _bare(checkpoint, values) if loaded is None or sees_its_answers(loaded) else loaded
 
 
 def words_model(values: Given, inputs: Given) -> Any:
@@ -238,12 +239,29 @@ def _checkpoint(values: Given) -> Any:
     return first_checkpoint(values["steps"][0], **options)
 
 
+def _bare(checkpoint: Any, values: Given) -> Any:
+    """A model without its head: in a survey the network within that with the head for words, loaded once for both."""
+    from headscope.models.loading import without_head
+    from headscope.models.prediction_heads import predicts_words
+
+    def within() -> Any:
+        with suppress(HeadscopeError):  # a study that needs the head says why it cannot be loaded
+            return without_head(_loaded(checkpoint, values, True))
+
+    if are_kept() and predicts_words(checkpoint) and (bare := kept(_key(checkpoint, values, "within"), within)):
+        return bare
+    return _loaded(checkpoint, values, False)
+
+
 def _loaded(checkpoint: Any, values: Given, head: bool) -> Any:
     from headscope import models
 
     options = {option: values[option] for option in LOADING}
-    key = ("model", str(checkpoint), head, *options.values())
-    return kept(key, lambda: models.load(checkpoint, head=head, **options))
+    return kept(_key(checkpoint, values, head), lambda: models.load(checkpoint, head=head, **options))
+
+
+def _key(checkpoint: Any, values: Given, head: bool | str) -> Hashable:
+    return ("model", str(checkpoint), head, *(values[option] for option in LOADING))
 
 
 def models(values: Given, inputs: Given) -> Any:

@@ -1,6 +1,6 @@
 """Views of a model's attention on a text, in a notebook or as a file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from headscope.viewer.export import export_file
 from headscope.viewer.loading import load_with_head
 from headscope.viewer.saved_index import index_about, read_folders, results_about
 from headscope.viewer.session import ViewSession
-from headscope.viewer.view_state import fragment, parse_state
+from headscope.viewer.view_state import comparing, fragment, parse_state
 from headscope.viewer.widget import FramedView, result_session, widget
 
 TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks."
@@ -26,9 +26,10 @@ Results = xr.Dataset | str | Path | Iterable[xr.Dataset | str | Path]
 
 def show(  # noqa: PLR0913 (each is an option of the user)
     subject: Any,
-    first: str | None = None,
+    first: str | Sequence[str] | None = None,
     second: str | None = None,
     *,
+    against: str | None = None,
     results: Results = (),
     corpus: Any = "sample",
     state: str | Mapping[str, Any] = "",
@@ -42,7 +43,8 @@ def show(  # noqa: PLR0913 (each is an option of the user)
 
     * `subject`: a model (a name, a folder, or an object); a tuple of two models to compare; or a result, whose first
       typical input is shown.
-    * `first`, `second`: a text or a pair of texts; a result has its own.
+    * `first`, `second`: a text or a pair of texts; a result has its own. A list of two texts compares them.
+    * `against`: a text to compare with: which heads change, and where.
     * `results`: results about the models, or folders of them, for kinds, numbers, cards and examples of heads.
     * `corpus`: a corpus to pick texts from, whose sentences are the nearest ones of an encoder; None for none.
     * `state`: which view of which heads, e.g. {"view": "map", "heads": ["4-7"]}, or "v=map&h=4-7", what follows "#" in
@@ -58,16 +60,17 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     >>> show("minilm", "It rained.", state="v=map&h=1-3", static=True).height
     480
     """
-    session, text = _opened(subject, (first, second), results, tokenizer, corpus=corpus)
-    return (FramedView if static else widget)(session, text, fragment(state), height)
+    session, text, state = _opened(subject, (first, second, against), state, results, tokenizer, corpus=corpus)
+    return (FramedView if static else widget)(session, text, state, height)
 
 
-def export_page(
+def export_page(  # noqa: PLR0913 (as `show`)
     path: str | Path,
     subject: Any,
-    first: str | None = None,
+    first: str | Sequence[str] | None = None,
     second: str | None = None,
     *,
+    against: str | None = None,
     results: Results = (),
     corpus: Any = "sample",
     state: str | Mapping[str, Any] = "",
@@ -79,7 +82,7 @@ def export_page(
     disabled: "x=3-7,4-*"), "examples", or the grid of all heads ("heads").
 
     * `path`: the file; its suffix is the format.
-    * `subject`, `first`, `second`, `results`, `tokenizer`: as for `show`.
+    * `subject`, `first`, `second`, `against`, `results`, `tokenizer`: as for `show`.
     * `corpus`: as for `show`; only "try" reads it.
 
     Returns: the path.
@@ -88,21 +91,31 @@ def export_page(
     """
     state = fragment(state)
     needed = corpus if parse_state(state).view == "try" else None
-    session, text = _opened(subject, (first, second), results, tokenizer, corpus=needed)
+    session, text, state = _opened(subject, (first, second, against), state, results, tokenizer, corpus=needed)
     return export_file(session, text, path, state)
 
 
 def _opened(
-    subject: Any, texts: tuple[str | None, str | None], results: Results, tokenizer: Any, *, corpus: Any = None
-) -> tuple[ViewSession, str]:
-    """The session of a view, and the identifier of its text."""
-    first, second = texts
-    if not isinstance(first, str | None):
-        raise HeadscopeError(f"text: a {type(first).__name__}; give one text, or the two segments of a pair")
+    subject: Any,
+    texts: tuple[str | Sequence[str] | None, str | None, str | None],
+    state: str | Mapping[str, Any],
+    results: Results,
+    tokenizer: Any,
+    *,
+    corpus: Any = None,
+) -> tuple[ViewSession, str, str]:
+    """The session of a view, the identifier of its text, and its state as a fragment."""
+    first, second, against = texts
+    if isinstance(first, list | tuple) and len(first) == 2 and against is None:
+        first, against = first
+    for text in (first, second, against):
+        if not isinstance(text, str | None):
+            kind = type(text).__name__
+            raise HeadscopeError(f"text: a {kind}; give one text, a list of two to compare, or a pair as two arguments")
     if isinstance(subject, xr.Dataset):
-        if first is not None:
+        if first is not None or against is not None:
             raise HeadscopeError("a result shows its own typical input; give the model with a text, and results=result")
-        return result_session(subject)
+        return *result_session(subject), fragment(state)
     several = subject if isinstance(subject, tuple) else (subject,)
     if not 1 <= len(several) <= 2:
         raise HeadscopeError(f"model: {len(several)} models are given; give one, or two to compare")
@@ -111,7 +124,8 @@ def _opened(
     about, index = results_about(models, measured), index_about(models[0], indexes)
     read = () if corpus is None else (corpora.read(corpus),)
     session = ViewSession(models, read, about, index)
-    return session, session.text(TEXT if first is None else first, second)["id"]
+    text = session.text(TEXT if first is None else first, second, against)["id"]
+    return session, text, fragment(state) if against is None else comparing(fragment(state))
 
 
 def _model(subject: Any, tokenizer: Any) -> Model:

@@ -1,4 +1,4 @@
-"""From scores to a tree: that of the largest sum with one root, of one graph or of many at once; undirected trees.
+"""The tree with the largest sum of scores and one root, of one graph or of many at once; undirected trees.
 
 Many directed graphs (Chu and Liu 1965; Edmonds 1967) go through the algorithm of Gabow, Galil, Spencer and Tarjan
 (1986) in step: a path grows along the best edges, and each cycle on it becomes one set of nodes. The nested sets do not
@@ -87,7 +87,7 @@ def cycle(tree: Sequence[int]) -> int:
 
 
 def undirected_trees(scores: Float[np.ndarray, "graph node node"]) -> Int[np.ndarray, "graph node"]:
-    """The tree with the largest sum of scores of each graph: each node's neighbour on the way to node 0, -1 for that.
+    """The tree with the largest sum of scores of each graph: each node's neighbour on the way to node 0; node 0 has -1.
 
     * `scores`: of each pair of nodes, symmetric; the diagonal is never taken.
 

@@ -56,7 +56,7 @@ def multiples(
 
 
 def uniform(batch: Batch, seen: Num[Tensor, "#example #key"]) -> Float[Tensor, "example key"]:
-    """What each key would get from the queries that are not special if these looked at all that they see alike.
+    """What each key would get from the queries that are not special if these looked equally at all that they see.
 
     * `seen`: how many tokens each token sees, from the first on; below 1 where that is not known.
     """

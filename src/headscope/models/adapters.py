@@ -1,4 +1,4 @@
-"""Adapters of peft (LoRA and its kin): a folder with a configuration and safetensors, merged into its base model."""
+"""Adapters of peft (LoRA and others): a folder with a configuration and safetensors, merged into its base model."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""A BERT written as an ALBERT whose layers have weights of their own: one configuration more has a width of embeddings.
+"""A BERT written as an ALBERT, whose configuration also has a width of embeddings; layers share no weights.
 
 Both classes compute the same layers, pooling and classifier, under other names.
 """

@@ -65,7 +65,7 @@ def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " lay
 
 
 def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str, list[int | None]]:
-    """What sets the heads and layers of a decoder apart, each where there is anything to say.
+    """How the heads and layers of a decoder differ: heads that share keys, windows; only what applies.
 
     * `heads`: how many query heads each layer has.
 
@@ -73,15 +73,24 @@ def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str,
     a local layer sees, None for one that sees all.
 
     >>> from transformers import MistralConfig
-    >>> attention_shape(MistralConfig(num_key_value_heads=2, sliding_window=8), (4, 4))
+    >>> attention_shape(MistralConfig(num_attention_heads=4, num_key_value_heads=2, sliding_window=8), (4, 2))
     {'query_groups': [2, 2], 'windows': [7, 7]}
     """
-    text: Any = config.get_text_config()
-    shared = getattr(text, "num_key_value_heads", None) or (1 if getattr(text, "multi_query", False) else 0)
-    groups = [count // shared if shared and count % shared == 0 else 1 for count in heads]
+    groups = [query_group(config, heads)] * len(heads)
     windows = [int(window) if np.isfinite(window) else None for window in windows_of(config, len(heads)).tolist()]
     shape: dict[str, list[int | None]] = {"query_groups": groups} if max(groups, default=1) > 1 else {}
     return shape | ({"windows": windows} if any(window is not None for window in windows) else {})
+
+
+def query_group(config: PreTrainedConfig, heads: Sequence[int]) -> int:
+    """How many query heads share keys and values, in a model that has lost some of them, too; 1 where none do.
+
+    * `heads`: how many query heads each layer has.
+    """
+    text: Any = config.get_text_config()
+    shared = getattr(text, "num_key_value_heads", None) or (1 if getattr(text, "multi_query", False) else 0)
+    size = (getattr(text, "num_attention_heads", None) or max(heads)) // shared if shared else 1
+    return size if size and all(count % size == 0 for count in heads) else 1
 
 
 def refuse_counts(checkpoint: Checkpoint) -> None:

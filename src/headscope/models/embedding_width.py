@@ -79,7 +79,7 @@ def refuse_others(model: Model) -> None:
 
 
 def projected(model: Model, basis: EmbeddingBasis, width: int) -> Model:
-    """The same class with embeddings that lie in the directions which so many numbers can hold."""
+    """The same class with embeddings that lie in the directions which this many numbers can hold."""
     network: Any = copy.deepcopy(model.network)
     kept = basis.kept(width)
     with torch.no_grad():
@@ -89,7 +89,7 @@ def projected(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
 
 def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
-    """A projected model as an ALBERT whose embeddings have so many numbers; outputs are the same within 1e-5.
+    """A projected model as an ALBERT whose embeddings have this many numbers; outputs are the same within 1e-5.
 
     Raises `HeadscopeError` if they are not.
     """
@@ -105,7 +105,7 @@ def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
 
 def saved_weights(rows: int, states: int, width: int) -> int:
-    """How many weights fewer there are: of the rows of all tables and the normalisation minus those of the map.
+    """How many weights are saved: of the rows of all tables and the normalisation, minus those of the map.
 
     >>> saved_weights(1000, 64, 16)
     47008
@@ -131,7 +131,7 @@ def centred(weight: Float[Tensor, "row width"]) -> Float[Tensor, "row width"]:
 
 
 def _without_mean(width: int) -> Float[Tensor, "direction width"]:
-    """Orthonormal rows whose sum is 0, one fewer than they have numbers: those of a Householder reflection."""
+    """Orthonormal rows whose numbers sum to 0, from a Householder reflection: one row fewer than columns."""
     first = torch.full((width,), width**-0.5, dtype=torch.float64)
     away = first - torch.eye(width, dtype=torch.float64)[0]
     return (torch.eye(width, dtype=torch.float64) - 2 * torch.outer(away, away) / away.dot(away))[1:]

@@ -17,7 +17,7 @@ from headscope.models.head_slicing import keep_rows, sizes
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The feed-forward part of a layer, with so many neurons as its `width`.
+    """The feed-forward part of a layer, with this many neurons as its `width`.
 
     * `inputs`: the maps into the neurons: one, or two where one gates the other, or one that makes both.
     """
@@ -39,7 +39,7 @@ def feed_forwards(stack: Stack) -> tuple[FeedForward, ...] | None:
 
 
 def unrun_feed_forwards(network: PreTrainedModel, layers: int) -> tuple[FeedForward, ...] | None:
-    """The same for a network that cannot run yet: of the first list of so many modules that all have such a part."""
+    """The same for a network that cannot run yet: of the first list of this many modules that all have such a part."""
     lists = (tuple(module) for module in network.modules() if isinstance(module, nn.ModuleList))
     stacks = (_of_all(modules, network) for modules in lists if len(modules) == layers)
     return next((maps for maps in stacks if maps), None)

@@ -6,7 +6,6 @@ Keys and weights have the names of llama.cpp (https://github.com/ggml-org/llama.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ class Architecture:
     """How an architecture of llama.cpp is called in transformers, and stored.
 
     * `parts`: the weights of a layer; `shifted`: norms are stored as 1 + weight; `turned`: the two halves of queries
-      and keys are stored in turns; `scaled`: a model of so many layers scales scores by its width over its heads.
+      and keys are stored in turns; `scaled`: a model of this many layers scales scores by its width over its heads.
     """
 
     kind: str
@@ -80,6 +79,7 @@ NEEDED = tuple(KEYS)[:6]
 THETA, LOCAL_THETA, SCALING, FACTOR = "rope.freq_base", "rope.freq_base_swa", "rope.scaling.type", "rope.scaling.factor"
 OTHERS = {THETA, LOCAL_THETA, SCALING, FACTOR, "rope.scaling.original_context_length", "rope.scaling.finetuned"}
 FREQUENCIES = "rope_freqs.weight"
+MOST_NUMBERS = 1 << 18  # of a weight that are dequantised at once, in several copies
 # What a configuration of the same model must say, too; some of it no file states.
 SAME = (*dict.fromkeys(KEYS.values()), "rope_parameters", "layer_types", "tie_word_embeddings", "query_pre_attn_scalar")
 ORIGINAL = "name the folder of the model that the file was made from"
@@ -122,26 +122,30 @@ def config_of(file: GGUFFile, name: str, beside: Path | None = None) -> PreTrain
 
 def weights_of(file: GGUFFile, config: PreTrainedConfig, name: str, dtype: torch.dtype) -> dict[str, Tensor]:
     """The weights under their names in transformers. Raises `HeadscopeError` for a weight that is not read."""
-    kind, gguf = ARCHITECTURES[file.stated["general.architecture"]], require("gguf")
-    weights, content = {}, np.memmap(file.path, np.uint8, "r")
+    kind, weights = ARCHITECTURES[file.stated["general.architecture"]], {}
     for weight, key in _names(file, kind, name).items():
-        quantised = gguf.GGMLQuantizationType[file.weights[weight].dtype]
         with refusing(f"model '{name}': its weight {weight} cannot be read", ORIGINAL):
-            values = _dequantised(file, weight, content, quantised, gguf)
+            values = _dequantised(file, weight)
         if kind.shifted and weight.endswith("norm.weight"):
-            values = values - np.float32(1)
+            values -= np.float32(1)
         if kind.turned and (match := re.search(r"\.attn_([qk])\.", weight)):
             heads = config.num_attention_heads if match[1] == "q" else config.num_key_value_heads
             values = values.reshape(heads, -1, 2, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
-        weights[key] = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(dtype)
+        weights[key] = torch.from_numpy(values).to(dtype)
     return weights
 
 
-def _dequantised(file: GGUFFile, weight: str, content: np.ndarray, kind: Any, gguf: Any) -> np.ndarray:
-    stored, start = file.weights[weight], file.starts[weight]
+def _dequantised(file: GGUFFile, weight: str) -> np.ndarray:
+    """The values of a weight, read and dequantised part by part."""
+    gguf, stored = require("gguf"), file.weights[weight]
+    kind = gguf.GGMLQuantizationType[stored.dtype]
     block, width = gguf.GGML_QUANT_SIZES[kind]
-    raw = content[start : start + prod(stored.shape) // block * width]
-    return gguf.dequantize(raw.reshape(*stored.shape[:-1], -1), kind).reshape(stored.shape)
+    values = np.empty(stored.numbers, np.float32)
+    for first in range(0, len(values), MOST_NUMBERS):
+        part, start = values[first : first + MOST_NUMBERS], file.starts[weight] + first // block * width
+        raw = np.fromfile(file.path, np.uint8, len(part) // block * width, offset=start)
+        part[:] = gguf.dequantize(raw[None], kind)[0]  # as one row: of many rows gguf takes sixteen at a time
+    return values.reshape(stored.shape)
 
 
 def _stated(file: GGUFFile, name: str) -> dict[str, Any]:
@@ -175,10 +179,7 @@ def _rope(file: GGUFFile, stated: Mapping[str, Any], kind: Architecture, values:
     if stated.get(SCALING) == "linear":
         rope |= {"rope_type": "linear", "factor": stated.get(FACTOR, 1.0)}
     if FREQUENCIES in file.weights:  # Llama 3: what divides each frequency, whatever the length
-        types = require("gguf")
-        factors = _dequantised(
-            file, FREQUENCIES, np.memmap(file.path, np.uint8, "r"), types.GGMLQuantizationType.F32, types
-        ).tolist()
+        factors = _dequantised(file, FREQUENCIES).tolist()
         rope |= {"rope_type": "longrope", "short_factor": factors, "long_factor": factors, "attention_factor": 1.0}
         rope |= {"factor": 1.0, "original_max_position_embeddings": values["max_position_embeddings"]}
     if kind.kind != "gemma3_text":

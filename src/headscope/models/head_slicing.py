@@ -17,8 +17,9 @@ from headscope.capture.projections import Attention, attentions
 from headscope.errors import HeadscopeError
 from headscope.models.model import Model
 
-# Attributes of modules: the number of heads, and the width of all heads together.
-HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_key_value_heads")
+# Attributes of modules: the number of heads, that of key heads, and the width of all heads together.
+HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head")
+KEY_HEADS = ("num_key_value_heads",)
 WIDTHS = ("all_head_size", "split_size", "embed_dim", "inner_dim")
 # Families with fused maps in the order [head, part]; others have [part, head] (parts: query, key, value).
 BY_HEAD = ("gpt_neox", "persimmon")
@@ -41,6 +42,14 @@ class HeadSlice:
         # [part, head, width] -> [kept rows]
         return torch.arange(size).view(shape)[:, list(self.kept)].flatten()
 
+    def for_keys(self, number: int) -> "HeadSlice":
+        """The slice of `number` key heads, each shared by as many neighbouring heads, which stay or go together."""
+        shared = self.heads // number
+        kept = tuple(dict.fromkeys(head // shared for head in self.kept))
+        if len(kept) * shared != len(self.kept):
+            raise ValueError(f"of the {shared} heads that share keys and values all stay or none")
+        return HeadSlice(kept, number, self.width)
+
 
 def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequence[int]]) -> None:
     """Cut each layer's attention down to the heads `kept`, from 0; `heads` are the present numbers of heads.
@@ -61,14 +70,18 @@ def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequenc
 
 
 def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
-    width = piece.heads * piece.width
+    width, (_, key, value) = piece.heads * piece.width, attention.inputs
+    keys = piece if key is value else piece.for_keys(sizes(key)[1] // piece.width)
     for module in attention.module.modules():
         if module is attention.output:
             keep_rows(module, piece.index(width), inputs=True)
         elif isinstance(module, nn.Linear | Conv1D) and sizes(module)[1] in (width, 3 * width):
             keep_rows(module, piece.index(sizes(module)[1], by_head), inputs=False)
+        elif module in (key, value) and key is not value:
+            keep_rows(module, keys.index(sizes(module)[1]), inputs=False)
         for names, before, now in (
             (HEADS, piece.heads, len(piece.kept)),
+            (KEY_HEADS, keys.heads, len(keys.kept)),
             (WIDTHS, width, len(piece.kept) * piece.width),
         ):
             for name in names:
@@ -78,15 +91,31 @@ def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
         attention.module.register_forward_pre_hook(partial(_slice_bias, piece), with_kwargs=True)
 
 
-def uncuttable(model: Model) -> str | None:
-    """The structural reason against cutting heads out of a model, or None."""
+def sharing(model: Model) -> int:
+    """How many query heads share a key and a value, by the sizes of the linear maps; 1 where these are fused.
+
+    Raises `HeadscopeError` for a model whose linear maps of attention cannot be identified.
+    """
+    return max([1, *(queries // keys for fused, queries, keys in _widths(model) if keys and not fused)])
+
+
+def _widths(model: Model) -> list[tuple[bool, int, int]]:
+    """Of each layer: whether its map is fused, the width of all its queries, and the outputs of the map of its keys."""
+    return [(layer.fused, layer.heads * layer.width, sizes(layer.key)[1]) for layer in model.projections]
+
+
+def uncuttable(model: Model, together: int = 1) -> str | None:
+    """The structural reason against cutting heads out of a model, `together` neighbouring ones at a time, or None."""
     maps = model.projections
     if len({projection.output for projection in maps}) < len(maps):
         return "its layers share their weights"
-    if any(
-        not projection.fused and sizes(projection.key)[1] != projection.heads * projection.width for projection in maps
-    ):
-        return "its heads share keys and values in groups"
+    if any(fused and keys != 3 * queries for fused, queries, keys in _widths(model)):
+        return "its heads share keys that one linear map makes with the queries"
+    shared = sharing(model)
+    if any(not fused and keys * shared != queries for fused, queries, keys in _widths(model)):
+        return "its heads share keys and values in groups that differ from layer to layer"
+    if together % shared:
+        return f"its heads share keys and values in groups of {shared}"
     held = list(attentions(model.network))
     if [projection.output for projection in held] != [projection.output for projection in maps]:
         return "its layers are not called in their stored order"

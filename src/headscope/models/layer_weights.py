@@ -26,7 +26,7 @@ def layer_modules(model: Model, remedy: str = "use another model") -> Parts:
 def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use another model") -> Parts:
     """The modules of each layer: one, or several in families with lists of parts (XLM).
 
-    Raises `HeadscopeError`, with a remedy, if so many layers cannot be identified.
+    Raises `HeadscopeError`, with a remedy, if this many layers cannot be identified.
     """
     lists: dict[str, nn.ModuleList] = {}
     for path, module in network.base_model.named_modules():
@@ -39,7 +39,7 @@ def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use a
 
 
 def moved(ours: list[nn.Module], others: list[nn.Module]) -> float:
-    """The length of the difference of two layers' weights, by that of the first; NaN for other names or sizes."""
+    """The length of the difference of two layers' weights, divided by that of the first; NaN if they do not match."""
     mine, theirs = _weights(ours), _weights(others)
     if {name: weight.shape for name, weight in mine.items()} != {name: weight.shape for name, weight in theirs.items()}:
         return float("nan")
@@ -117,7 +117,7 @@ def _weight(linear: Any, shape: tuple[int, ...], axis: int, *, inputs: bool) -> 
 def _number(module: nn.Module) -> int:
     """The number of heads that a layer's attention says it has; 0 if it says none."""
     for part in module.modules():
-        for name in HEADS[:-1]:  # the last one is that of keys and values
+        for name in HEADS:
             if isinstance(number := getattr(part, name, None), int):
                 return number
     return 0

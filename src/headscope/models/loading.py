@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from headscope.models.gguf_model import weights_of
 from headscope.models.hub import verify
 from headscope.models.model import Model, read_as, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
+from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import load_tokenizer
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
@@ -83,11 +85,21 @@ def load(
     network = (network if head else without_decoder(network)).eval()
     if isinstance(devices, torch.device):
         nn.Module.to(network, devices)
-        hold_in_memory(network)
+        if not checkpoint.gguf:  # whose dequantised weights are no pages of a file
+            hold_in_memory(network)
     capture, files = check(network), (weights, settings)
     reader, notes = read_as(checkpoint.name, network, reader)
     revision, sha256 = checkpoint.revision, weights.sha256
     return Model(checkpoint.name, network, reader, capture, revision, sha256, files, notes, checkpoint)
+
+
+def without_head(model: Model) -> Model | None:
+    """The bare network of a model, of the same weights; None where a load without the head gives another network."""
+    base: Any = model.network.base_model
+    if type(base) is not transformers.MODEL_MAPPING.get(type(model.network.config), None) or is_spread(model.network):
+        return None
+    tokenizer, _ = with_segment_ids(model.name, base, model.tokenizer)  # whose notes are those of the model
+    return replace(model, network=base, tokenizer=tokenizer, capture=check(base))
 
 
 def with_head(model: Model, *, remote_code: bool = False) -> Model:

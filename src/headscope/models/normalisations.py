@@ -65,7 +65,7 @@ class LinearNorm:
     centres: bool
 
     def linear(self, states: States) -> States:
-        """What becomes of states without division and bias."""
+        """The states after the normalisation, without its division and its bias."""
         return self.weight * (states - states.mean(-1, keepdim=True) if self.centres else states)
 
     def back(self, directions: States) -> States:

@@ -67,7 +67,7 @@ def refuse_without_words_head(model: Model) -> None:
 
 
 def no_words(model: Model) -> str:
-    """Why a model predicts no words: it has no head, no mask to predict behind, or sees what follows; "" if it does."""
+    """Why a model predicts no words: it has no head, no mask to predict under, or sees what follows; "" if it does."""
     network, kind = model.network, type(model.network).__name__
     if has_masked_lm_head(network):
         masks = isinstance(model.tokenizer.mask_token_id, int)

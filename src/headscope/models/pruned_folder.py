@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 from headscope.capture.projections import attentions
 from headscope.capture.transformers_logging import quiet
 from headscope.models import modeling_pruned
-from headscope.models.head_slicing import HEADS, WIDTHS
+from headscope.models.head_slicing import HEADS, KEY_HEADS, WIDTHS
 from headscope.models.hub import HUB_ID
 from headscope.models.loading import load
 from headscope.models.model import Model
@@ -147,7 +147,7 @@ def _parts(network: PreTrainedModel, pruning: Pruning) -> dict[str, Any]:
 
 
 def _changed_numbers(module: nn.Module, original: nn.Module) -> Iterator[tuple[str, int]]:
-    for name in (*HEADS, *WIDTHS):
+    for name in (*HEADS, *KEY_HEADS, *WIDTHS):
         number = getattr(module, name, None)
         if isinstance(number, int) and number != getattr(original, name, None):
             yield name, number

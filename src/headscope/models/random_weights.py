@@ -14,7 +14,7 @@ from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
 from headscope.storage.kept_inputs import kept
 
-# A score is compared with those of random weights of so many seeds.
+# A score is compared with those of random weights of this many seeds.
 SEEDS = 3
 MOST_KEPT = 1e9  # bytes of the weights of all seeds
 

@@ -27,7 +27,7 @@ ROUNDING = 1e-3  # of what a layer adds
 
 @dataclass(frozen=True)
 class AttentionWrite:
-    """What attention of a layer writes: the output projection of its heads, behind it a normalisation in some families.
+    """What attention of a layer writes: the output projection of its heads, in some families normalised.
 
     Gemma 3 and others normalise what attention writes before it is added to the states.
     """
@@ -54,7 +54,7 @@ class AttentionWrite:
 
     @property
     def bias(self) -> Float[Tensor, " hidden"]:
-        """What no head writes, before the same division."""
+        """The part of the output that no head writes, before the same division."""
         bias = self.projections.output.bias
         bias = bias if isinstance(bias, Tensor) else weight(self.projections.output).new_zeros(())
         return self.linear.linear(bias.expand(len(self.linear.weight))) if self.linear else bias

@@ -66,7 +66,7 @@ def as_saved(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedToke
 
 
 def tokenizer_note(tokenizer: PreTrainedTokenizerBase) -> str:
-    """That a tokenizer is not of the class that its folder names; "" if it is."""
+    """A note if a tokenizer is not of the class that its folder names; "" if it is."""
     kind = getattr(tokenizer, "replaced_class", "")
     return f"of {FILE}; {kind}, as transformers builds it, cuts texts otherwise" if kind else ""
 

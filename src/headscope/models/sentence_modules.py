@@ -36,7 +36,7 @@ def _state_at(states: States, places: Tensor) -> Vectors:
     return states[torch.arange(len(states), device=states.device), places]
 
 
-# Ways of pooling, in the order in which older versions put several behind each other.
+# Ways of pooling, in the order in which older versions put several one after the other.
 POOLING: dict[str, Callable[[States, Real], Vectors]] = {
     "first": lambda states, real: _state_at(states, real.int().argmax(1)),
     "max": lambda states, real: states.masked_fill(~real.bool()[..., None], -torch.inf).amax(1),

@@ -115,7 +115,7 @@ def _without_mask(tokenizer: Any) -> PreTrainedTokenizerBase:
 
 
 def mask_notes(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
-    """That the vocabulary has no mask token, though the class of the tokenizer does."""
+    """A note if the vocabulary has no mask token although the class of the tokenizer has one."""
     mask = getattr(tokenizer, "late_mask", None)
     return (f"its vocabulary has no {mask}, which is no token here: no word can be masked",) if mask else ()
 

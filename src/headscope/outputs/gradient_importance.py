@@ -36,18 +36,22 @@ from headscope.statistics.bootstrap import Tally
 from headscope.storage.hashes import Fingerprint
 
 
-def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:
+def importance(
+    model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS, together: int = 1
+) -> dict[str, xr.DataArray]:
     """`importance[layer, head, estimator]`, its interval, and `importance_normalised` as the papers do it.
 
     * `task`: its labels in the order of the model's outputs (`tasks.aligned`); `corpus`: its examples to read, one
       of its splits.
+    * `together`: how many neighbouring heads of a layer share a gate, whose derivative is the sum of theirs: they have
+      one importance.
 
     The journal of the settings keeps it once it is whole.
 
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
     settings = replace(settings, engine=None, keep_interrupted=False)
-    reader = _GradientReader(task_inputs(model, task, corpus, settings.seed), corpus, settings)
+    reader = _GradientReader(task_inputs(model, task, corpus, settings.seed), corpus, settings, together)
     (sums,) = read_parts(reader, reader.fold, settings)[0].state
     return to_variables(sums.tallies, sums.cumulative, model.capture.heads)
 
@@ -67,6 +71,7 @@ class _GradientReader:
     inputs: TaskInputs
     corpus: Corpus
     settings: Settings
+    together: int = 1
 
     @property
     def fold(self) -> Fold[list[_GradientSums]]:
@@ -74,7 +79,7 @@ class _GradientReader:
 
     def fingerprint(self) -> Fingerprint:
         read = of_pass(self.inputs.model, self.corpus, self.settings)
-        return read | {"task": repr((self.inputs.task.kind, self.inputs.task.labels))}
+        return read | {"task": repr((self.inputs.task.kind, self.inputs.task.labels)), "together": self.together}
 
     def parts(self, done: ReadShards[list[_GradientSums]]) -> Generator[ReadShards[list[_GradientSums]]]:
         if done.shards:
@@ -90,6 +95,8 @@ class _GradientReader:
         buffer, cumulative = Buffer(self.settings.seed, self.settings.resamples), Cumulative()
         settings = within_memory(self.settings, self.inputs)
         for batch, gradients in gate_gradients(self.inputs, targets, settings):
+            shared = gradients.unflatten(-1, (-1, self.together)).sum(-1)
+            gradients = shared.repeat_interleave(self.together, -1)
             signed, absolute = gradients.sum(1), gradients.abs().sum(1)
             valid = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
             sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}

@@ -19,7 +19,7 @@ from headscope.statistics.split_half import split_in_half
 
 # Metrics of answers that are right or wrong: where no answer is lost, their bootstrap knows of no loss at all.
 OF_ANSWERS = ("accuracy", "f1", "macro_f1", "matthews", "class_agreement", "macro_f1_agreement")
-# With so many lost answers beside those seen, the bound of a rare loss is exceeded in at most 2.5% of cases.
+# With this many lost answers beside those seen, the bound of a rare loss is exceeded in at most 2.5% of cases.
 UNSEEN = 2
 
 Outputs = Float[np.ndarray, "example output"]

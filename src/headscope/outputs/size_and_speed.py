@@ -11,6 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from headscope.capture.attention_switch import fast
+from headscope.models.head_slicing import sizes
 from headscope.models.model import Model
 from headscope.models.onnx import first_output
 
@@ -36,6 +37,18 @@ def multiplications(model: Model, tokens: int = TOKENS) -> float:
     layers = [module for module in model.network.modules() if isinstance(module, torch.nn.ModuleList)]
     weights = sum(weight.numel() for layer in layers for weight in layer.parameters() if weight.ndim == 2)
     return weights + 2.0 * tokens * sum(projection.heads * projection.width for projection in model.projections)
+
+
+def cache_bytes(model: Model) -> int:
+    """Bytes of the keys and values of a token in all layers, in the number format of the model.
+
+    Raises `HeadscopeError` for a model whose linear maps of attention cannot be identified.
+    """
+    numbers = 0
+    for layer in model.projections:
+        maps = {layer.query, layer.key, layer.value}  # one where they are fused
+        numbers += sum(sizes(linear)[1] for linear in maps) - layer.heads * layer.width
+    return numbers * model.network.dtype.itemsize
 
 
 def forward_seconds(models: list[Model]) -> list[float]:

@@ -94,7 +94,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def plain_data(text: str) -> Any:
-    """The data of a text in YAML. Raises `ValueError`, in words for the user, for what is none.
+    """The data of a text in YAML. Raises `ValueError`, in words for the user, for text that is no YAML.
 
     >>> plain_data("{limit: 0.5, at: [1, 2]}")
     {'limit': 0.5, 'at': [1, 2]}

@@ -136,7 +136,7 @@ def selected(result: xr.Dataset, array: xr.DataArray, dim: str, label: Any) -> x
 
 
 def _changed(array: xr.DataArray, change: Any) -> xr.DataArray:
-    """The array and its bounds, each changed in the same way; the least number of examples of a value that is there."""
+    """The array and its bounds, each changed in the same way; the smallest number of examples of any value."""
     coords = {name: array[name] for name in (*BOUNDS, "n_examples") if name in array.coords}
     plain = array.drop_vars(list(coords))
     changed = change(plain)

@@ -160,7 +160,7 @@ class _MapKeeper(RowsObserver):
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> dict[str, list[list[str]]]:
-    """The tokens of each input as people read them, and as the tokenizer writes them, with "" behind shorter inputs."""
+    """The tokens of each input as people read them, and as the tokenizer writes them, with "" after shorter inputs."""
     raw = [tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist()) for encoded in inputs]
     readable = [readable_tokens(tokenizer, tokens) for tokens in raw]
     side = max(map(len, inputs))

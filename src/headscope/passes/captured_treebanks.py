@@ -21,7 +21,7 @@ from headscope.passes.kept_arrays import ArrayPass, ArrayStore
 from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 
-# Sentences are sorted by length within so many batches.
+# Sentences are sorted by length within this many batches.
 WINDOW = 32
 # Sentences to test on, and of one treebank that both trains and tests, unless all are asked for: a model and three of
 # random weights read them, and probes learn from them, within two minutes.

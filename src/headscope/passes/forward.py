@@ -194,7 +194,7 @@ def half_scales(model: Model) -> Float[Tensor, " space"]:
 
 
 def normalised_at_the_end(model: Model) -> bool:
-    """Whether the states of the last layer, as `hidden_states` has them, are normalised once more behind it."""
+    """Whether the states of the last layer, as `hidden_states` has them, are normalised once more after it."""
     layers, inputs = stack(model.network, len(model.capture.heads)), short_input(model.network)
     if layers is None:
         return False

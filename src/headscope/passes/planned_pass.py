@@ -200,7 +200,7 @@ class PlannedPass(Generic[State]):
 
 
 class _Slices:
-    """Slices of a corpus by their numbers; what stands between them is not read, where the corpus has marks."""
+    """Slices of a corpus by their numbers; the text between them is skipped where the corpus has marks."""
 
     def __init__(self, corpus: Corpus, size: int):
         self.corpus, self.size, examples = corpus, size, corpus.again()

@@ -85,7 +85,7 @@ class Settings:
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
     * `journal`: where passes keep checkpoints, from which the same run goes on; by default nowhere.
 
-    Raises `HeadscopeError` for a value that is none of these.
+    Raises `HeadscopeError` for a value that is not among these.
     """
 
     long: Long = "skip"
@@ -167,7 +167,7 @@ def fitting(settings: Settings, model: Model) -> Settings:
 
 
 def most_tokens(memory: int, heads: int, config: PreTrainedConfig) -> int:
-    """The tokens of a batch that fit into so many bytes: a power of 2, from `BATCH_TOKENS` to `MOST_TOKENS`.
+    """The tokens of a batch that fit into this many bytes: a power of 2, from `BATCH_TOKENS` to `MOST_TOKENS`.
 
     >>> from transformers import BertConfig
     >>> [most_tokens(memory, 144, BertConfig()) for memory in (0, 4 * 2**30, 40 * 2**30)]

@@ -17,8 +17,8 @@ from headscope.storage.lines import Record
 
 # Most examples of a shard: inputs are sorted by length within as many.
 EXAMPLES = 1024
-# A corpus of long texts has smaller shards, of at least so many bytes (some 15 batches) until there are so many shards:
-# several workers share them, and a killed run has lost no more than one of them.
+# A corpus of long texts has smaller shards, of at least this many bytes (some 15 batches), until there are this
+# many: several workers share them, and a killed run has lost no more than one of them.
 LEAST_BYTES, SHARDS = 2**17, 64
 
 # Of a large corpus, neighbouring shards are added up before their sum is: up to `TOGETHER`, in about `SUMS` sums.

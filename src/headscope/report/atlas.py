@@ -148,7 +148,7 @@ class Atlas:
 
     @property
     def cut(self) -> str:
-        """That longer texts are cut, where one of the inputs is as long as any can be."""
+        """A note that longer texts are cut, if one of the inputs has the maximum length."""
         longest = max((len(typical.tokens) for typical in self.inputs), default=0)
         return f" Texts of more than {MOST_TYPICAL} tokens are cut." if longest >= MOST_TYPICAL else ""
 

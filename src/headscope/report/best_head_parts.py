@@ -155,7 +155,7 @@ def _claim(result: xr.Dataset, head: ChosenHead) -> Claim | None:
         return None
     n, otherwise = int(result["sink_gain_n_examples"].sel(head.labels)), _share(result, "sink_otherwise", head)
     more = Claim(otherwise.value, otherwise.value - gain.value, gain, n, _rate(result, head), GAIN)
-    # Words that look at all tokens alike give special tokens something, too.
+    # Words that look at all tokens equally give special tokens something, too.
     return weakest([more, above(otherwise, HALF, n)])
 
 

@@ -19,7 +19,7 @@ Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
-MOST_NAMED = 1_000_000  # beyond so many cases that would decide no number is named
+MOST_NAMED = 1_000_000  # beyond this many cases that would decide no number is named
 # The errors within which five samples of six stay, and nineteen of twenty, on one side.
 SURE, LIKELY = float(norm.ppf(5 / 6)), float(norm.ppf(0.95))
 # From the least that is shown to the most.
@@ -125,7 +125,7 @@ def apart(first: Estimate, second: Estimate, n: int, least: float = POINT) -> Cl
 
 
 def head_above(array: xr.DataArray, limit: float) -> Claim:
-    """That a head of an array [layer, head] is above a limit, corrected for all heads.
+    """The claim that some head of an array [layer, head] is above a limit, corrected for all heads.
 
     It is judged by the highest of the heads that surely are; without one, by the head that may be highest.
 
@@ -176,7 +176,7 @@ def witness(claims: Sequence[Claim]) -> int:
 
 
 def weakest(claims: Iterable[Claim]) -> Claim:
-    """The claim that decides whether all of several hold: one that fails, else an undecided one, else the least sure.
+    """The claim that decides whether all of several hold: one that fails, else one undecided, else the least certain.
 
     >>> weakest([Claim(0.5, 0.0, Estimate(0.5, 0.4, 0.6), 90), Claim(0.5, 0.0, Estimate(0.5), 90)]).verdict
     'undecided'
@@ -245,8 +245,8 @@ def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
 def examples_wanted(claim: Claim) -> int | None:
     """How many cases would decide an undecided claim in five samples of six; None if that cannot be told.
 
-    What is undecided is often smaller than it looks. So the plan is for the least difference that is likely, the end of
-    the one-sided 95% interval, and there is none where that is no difference. Where a corrected rate is too large, it
+    What is undecided is often smaller than it looks. So the plan is for the smallest likely difference, the end of the
+    one-sided 95% interval, and there is none where that is no difference. Where a corrected rate is too large, it
     is for one that would be small enough. A bound at exactly 0 is of answers that have not occurred: their rate is not
     known.
 

@@ -37,7 +37,7 @@ class Chart:
     * `name`: stem of its files; by default the name of the number.
     * `dims`: dimensions in the order that the chart takes; labels without any value are left out.
     * `at`: labels to draw; `per`: a dimension whose labels have a chart each; `drop`: one whose labels without values
-      are left out; `most`: at most so many labels of each of these dimensions, for there are no more colours.
+      are left out; `most`: at most this many labels of each of these dimensions, for there are no more colours.
     * `title`: of each chart, by default what the number is, which is `{long_name}` in it.
     * `style`: arguments of the chart.
     """

@@ -19,7 +19,7 @@ from headscope.report.page import Page
 from headscope.report.parts import Figure
 from headscope.report.render import fragment
 
-# Beyond so many heads the page of all of them has no maps: it would be too large to open.
+# Beyond this many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200
 
 

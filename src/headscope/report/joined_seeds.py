@@ -149,7 +149,7 @@ def _kept(pruned: xr.Dataset) -> xr.DataArray:
 
 
 def _there(pruned: xr.Dataset) -> xr.DataArray:
-    """Whether the model had a head before it was pruned [layer, head]."""
+    """Which heads [layer, head] the model had before it was pruned."""
     return (pruned["head"] <= pruned["heads_left"].isel(share_removed=0, drop=True)).transpose("layer", "head")
 
 

@@ -30,7 +30,7 @@ class KindShare:
 class StripCell:
     """A number in a layer, short and in the words of `layers.html`; "" where there is none.
 
-    * `shade`: from 0 for the least of the row to 1 for its greatest; `chosen`: whether other data chose the layer.
+    * `shade`: from 0 for the smallest of the row to 1 for its greatest; `chosen`: whether other data chose the layer.
     """
 
     text: str = ""

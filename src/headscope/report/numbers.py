@@ -56,7 +56,7 @@ class Numbers:
         return self.array(name).dropna(dim, how="all")[dim].values.tolist()
 
     def n(self, name: str, **labels: Any) -> int:
-        """How many cases are behind a number."""
+        """How many cases a number rests on."""
         return int(self.result[f"{name}_n_examples"].sel(labels))
 
     def attribute(self, name: str) -> Any:

@@ -30,7 +30,7 @@ class Finding:
     def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str, unit: str) -> "Finding":
         """A claim with its topic for each verdict: no topic says more than the test gave.
 
-        * `unit`: of the cases of the claim: the text of an undecided one says how many would do. Empty where the text
+        * `unit`: of the cases of the claim: an undecided one says how many would decide it. Empty where the text
           says it already, or more cases would not narrow the interval.
 
         >>> from headscope.report.claims import above

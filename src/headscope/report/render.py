@@ -85,7 +85,7 @@ def vega() -> str:
 
 
 def _kept_vega() -> Path:
-    """The file of the script in the user's cache folder, behind a line with its digest (`RuntimeError`: no home)."""
+    """The file of the script in the user's cache folder, after a line with its digest (`RuntimeError`: no home)."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headscope"
     return folder / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
 

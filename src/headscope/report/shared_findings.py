@@ -81,7 +81,7 @@ def beside_random_seeds(
 
 
 def least_found(changes: xr.DataArray, metric: str, examples: int, tests: int = 1) -> str:
-    """The smallest fall of a score that a test of so many examples finds, as a sentence; empty without intervals.
+    """The smallest fall of a score that a test of this many examples finds, as a sentence; empty without intervals.
 
     Of several heads, for which the test is corrected, it is that of the head with the median noise.
 
@@ -112,7 +112,7 @@ BETWEEN_SEEDS = (
 
 
 def one_training() -> Finding:
-    """That importance is of one training, and how far seeds agreed in BERT-base.
+    """A note that importance is of one training, and how far seeds agreed in BERT-base.
 
     >>> one_training().topic
     'The importance of heads is that of one training'

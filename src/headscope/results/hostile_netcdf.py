@@ -133,7 +133,7 @@ def _text_bytes(name: str, dataset: h5py.Dataset, held: int) -> int:
 
 
 def _blocks(dataset: h5py.Dataset, most: int) -> Iterator[np.ndarray]:
-    """The values, so many at once at most."""
+    """The values, this many at once at most."""
     steps, left = list[int](), most
     for size in reversed(dataset.shape or ()):
         steps.append(max(1, min(size, left)))

@@ -1,4 +1,4 @@
-"""Labelled variables of a result: values with their intervals and the number of cases behind them, and best heads."""
+"""Labelled variables of a result: values with their intervals and the number of their cases, and best heads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Count:
-    """Number of cases behind a mean: the variable `x_n_examples`."""
+    """Number of cases of a mean: the variable `x_n_examples`."""
 
     values: Any
     long_name: str
@@ -79,7 +79,7 @@ class Variables:
         """Add the variable `name`, and beside it `name_ci` and `name_n_examples` where these are given.
 
         * `interval`: lower and upper bounds along the last axis, after the axes of `values`.
-        * `count`: number of cases behind the values; a plain number counts examples.
+        * `count`: number of cases of the values; a plain number counts examples.
 
         Returns: the variable.
         """
@@ -160,7 +160,7 @@ def add_held_out(
 
     * `names`: the variables in the order of the rows of `BestHead.held_out`.
     * `count`: the number of cases of the other half; it stands beside the first score.
-    * `shares`: so many of the first scores are means of zeros and ones.
+    * `shares`: this many of the first scores are means of zeros and ones.
     """
     for row, name in enumerate(names):
         means, intervals = held_out_scores(best, row, share=row < shares)

@@ -104,7 +104,7 @@ class Tally:
 
     @property
     def _one_example(self) -> Bool[np.ndarray, "*dims"]:
-        """True where a resample has none of the cases, or all of them some times."""
+        """True where one example has all cases: a resample has none of them, or all several times."""
         times = _divide(self.resampled_count, np.broadcast_to(self.count, self.resampled_count.shape))
         return (times == np.round(times)).all(0) & (times == 0).any(0)
 

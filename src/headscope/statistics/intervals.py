@@ -146,7 +146,7 @@ def equal_units(units: Sequence[int]) -> float:
 
 
 def _least(units: float | np.ndarray) -> np.ndarray:
-    """The least share that n successes of n cases leave possible; 0 of no cases."""
+    """The smallest share that is possible after n successes in n cases; 0 without cases."""
     return ((1 - CONFIDENCE) / 2) ** (1 / np.maximum(units, 1e-9))
 
 

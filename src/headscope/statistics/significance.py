@@ -10,7 +10,7 @@ from scipy.stats import binom, false_discovery_control, norm, skellam
 
 # Metrics of which less is better.
 LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss", "perplexity", "bits_per_character"})
-# A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
+# A head is called special only where it beats its baseline by so much, in this many cases, at this rate of errors.
 GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
 # A head whose attention has a lower cosine similarity to that of the first model has changed.
 LIKE = 0.9
@@ -60,8 +60,8 @@ def mcnemar(
 def smallest_fall(n: int, discordance: float, tests: int = 1) -> float:
     """The smallest true fall of accuracy that McNemar's test finds with a power of 80%, as a share; NaN if none.
 
-    A fall among many heads is found at the level of the first of so many tests, 0.05 / `tests` (Benjamini and Hochberg
-    1995 where no other head matters).
+    A fall among many heads is found at the level of the first of `tests`, 0.05 / `tests` (Benjamini and Hochberg 1995
+    where no other head matters).
 
     * `n`: number of paired examples.
     * `discordance`: share of examples that are right before alone or after alone; at least the fall itself.
@@ -91,7 +91,7 @@ def power_of_mcnemar(fall: float, n: int, discordance: float, level: float) -> f
     if not discordance:
         return 0.0
     changed = np.arange(n + 1)
-    least = binom.isf(level / 2, changed, 0.5) + 1  # losses at which the test of so many changes is significant
+    least = binom.isf(level / 2, changed, 0.5) + 1  # losses at which the test of this many changes is significant
     lost = (discordance + fall) / 2 / discordance
     return float((binom.pmf(changed, n, discordance) * binom.sf(least - 1, changed, lost)).sum())
 
@@ -233,7 +233,7 @@ def _p_of_normal(gains: np.ndarray, error: np.ndarray, tolerance: float, n: int)
 
 
 def _p_of_answers(gains: np.ndarray, error: np.ndarray, tolerance: float, n: int) -> np.ndarray:
-    """The probability of so many more answers won than lost where `tolerance` of them is lost on balance.
+    """The probability of this many more answers won than lost where `tolerance` of them is lost on balance.
 
     The variance of a difference of accuracies is the share of changed answers minus the squared difference, over n.
     """

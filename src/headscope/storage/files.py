@@ -232,7 +232,7 @@ def raised(error: OSError) -> None:
 
 
 def refuse_full(folder: Path, size: float, what: str, remedy: str = "") -> None:
-    """Raise `HeadscopeError` if a folder has no room for so many bytes.
+    """Raise `HeadscopeError` if a folder has no room for this many bytes.
 
     * `what`: what takes them, such as "8 steps take"; `remedy`: what else helps, before "write to another disk".
     """

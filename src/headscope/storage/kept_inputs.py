@@ -20,6 +20,11 @@ def inputs_kept() -> Iterator[None]:
         _inputs.reset(token)
 
 
+def are_kept() -> bool:
+    """Whether it is within `inputs_kept`."""
+    return _inputs.get() is not None
+
+
 def kept(key: Hashable, make: Callable[[], Value], is_current: Callable[[Value], bool] = lambda value: True) -> Value:
     """What was made for a key within `inputs_kept`, if it `is_current`; else made now.
 

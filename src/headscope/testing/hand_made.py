@@ -46,7 +46,7 @@ def tokens(
 ) -> Encoded:
     """An input from the class of each token (c: cls, s: sep, p: punct, o: other), its features and its links.
 
-    * `pair`: for a pair of segments, whose second one begins behind the first separator, a letter for each token: the
+    * `pair`: for a pair of segments, whose second one begins after the first separator, a letter for each token: the
       form of a word of one token, or "." for a token of no word; `upos`: for each token the parts of speech of its
       words, with blanks between them.
     * `counts`: how often the piece of each token stands in a corpus, or -1; its class is this, at most 4.
@@ -98,7 +98,7 @@ def shown(values: Values) -> np.ndarray:
 
 
 def uniform(length: int) -> Map:
-    """One head that looks at all tokens alike."""
+    """One head that looks at all tokens equally."""
     return torch.full((1, length, length), 1 / length)
 
 

@@ -22,7 +22,7 @@ from headscope.capture.self_check import CAPTURES, Capture
 from headscope.capture.softmax import exact_softmax, shifted, tapped
 from headscope.results.variables import by_layer
 
-# A text is divided into so many parts of equal length.
+# A text is divided into this many parts of equal length.
 TENTHS = 10
 
 

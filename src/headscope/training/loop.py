@@ -81,7 +81,7 @@ def task_examples(model: Model, dev: TaskInputs, max_tokens: int) -> TaskExample
 
 @dataclass(frozen=True)
 class MaskedExamples:
-    """Training inputs with new masks in each epoch, and dev inputs with fixed ones and the pieces behind them."""
+    """Training inputs with new masks in each epoch, and dev inputs with fixed ones and the pieces under them."""
 
     train: MaskedTrainingSet
     dev: list[Encoded]

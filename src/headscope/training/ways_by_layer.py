@@ -14,7 +14,7 @@ from headscope.training.initialisation import InitialModel
 
 
 def last_layers(beginning: Beginning) -> InitialModel:
-    """Train the last layers, what comes behind them and a new classifier, not what is below (Lee et al. 2019).
+    """Train the last layers, what comes after them and a new classifier, not what is below (Lee et al. 2019).
 
     Raises `HeadscopeError` if the model has fewer layers.
     """
@@ -80,10 +80,10 @@ class LayerMix(nn.Module):
 
 
 def adapters(beginning: Beginning) -> InitialModel:
-    """Train a small bottleneck behind each layer, and a new classifier (adapters: Houlsby et al. 2019).
+    """Train a small bottleneck after each layer, and a new classifier (adapters: Houlsby et al. 2019).
 
     The encoder stays as it is. A bottleneck adds to the states that leave a layer; it begins with adding nothing.
-    Houlsby et al. have two in each layer, before its normalisations: here there is one, behind them. The bottlenecks
+    Houlsby et al. have two in each layer, before its normalisations: here there is one, after them. The bottlenecks
     have no place in an ordinary folder.
     """
     start = beginning.initial()

@@ -32,7 +32,7 @@ from headscope.viewer.saved_index import RANKED
 
 NONE = -1
 LETTERS = 300
-# Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
+# Texts that no head keeps any more are dropped when there are this many times as many texts as kept ones.
 SPARE = 2
 
 NUMBERS = (

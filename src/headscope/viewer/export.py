@@ -152,11 +152,15 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
     """
     kept = session.kept(text)
     model = session.description() | {"examples_by": [], "exports": []}  # these need a server
-    answers = {"api/model": model, "api/text": session.text(kept.first, kept.second)}
+    answers = {"api/model": model, "api/text": session.text(kept.first, kept.second, kept.against)}
     data: dict[str, dict[str, Any]] = {"json": answers, "bytes": {}}
     for number in range(len(kept.maps)):
+        path = f"api/overview/{text}?model={number}"
+        data["bytes"][path] = _base64(session.overview(text, number))
+        if kept.changes:
+            data["bytes"][f"{path}&shared=1"] = _base64(session.overview(text, number, 1))
+    for number in range(len(model["models"])):
         data["json"][f"api/numbers?model={number}"] = session.numbers(number)
-        data["bytes"][f"api/overview/{text}?model={number}"] = _base64(session.overview(text, number))
     left = most_bytes
     for path, content in _of_heads(session, text, state):
         left -= len(content)
@@ -172,14 +176,14 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
     maps = session.maps(text)
     for head in state.heads:
         session.refuse_head(maps, *head)
-    heads = [(layer, head) for layer, number in enumerate(maps.heads, 1) for head in range(1, number + 1)]
+    heads = list(tiles.head_names(maps.heads))
     chosen = [head for head in heads if head in (state.heads or session.usual_heads())]
     others = [head for head in heads if head not in chosen]
     for group in (chosen, others):
         for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
             for head in group:
                 yield from _tiles(session, text, head, zoom, model)
-        for model in range(len(session.kept(text).maps)):
+        for model in range(len(session.description()["models"])):
             measured = session.results_of(model)
             for layer, head in [head for head in group if measured and head in measured.heads]:
                 yield f"api/card/{layer}/{head}?model={model}", session.card(layer, head, model)

@@ -130,7 +130,7 @@ class Interventions:
         return [self._words(f"{tokenizer.mask_token} {number + 1}", row) for number, row in enumerate(logits)]
 
     def _next(self, batch: Batch) -> list[Predictions]:
-        """The words that may follow the text, before the tokens that the tokenizer puts behind it."""
+        """The words that may follow the text, before the tokens that the tokenizer puts after it."""
         ids = batch.inputs["input_ids"][0]
         special = torch.isin(ids, torch.tensor(self.model.tokenizer.all_special_ids, device=ids.device))
         last = int((~special).nonzero()[-1])

@@ -32,7 +32,7 @@ class ListedLine:
 
 def card_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     """The findings and numbers of the first chosen head."""
-    card = session.head_card(*_head(session, state), state.model)
+    card = session.head_card(*_head(session, state), session.model_of(text, state.model))
     return listing(list(_card_lines(card)), f"Head {card.name} of {card.model.name}", ("share of heads not above",))
 
 
@@ -46,7 +46,8 @@ def try_listing(session: ViewSession, text: str, state: ViewState) -> Any:
         lines.append(ListedLine(before["title"], strong=True))
         lines += [ListedLine(word, tuple(side.get(word) for side in sides)) for word in sides[0] | sides[1]]
     kept, columns = session.kept(text), ("all heads", f"without {answer['heads']}")
-    return listing(lines, _joined(kept.first, kept.second), columns)
+    shown = kept.against if kept.against and state.model else _joined(kept.first, kept.second)
+    return listing(lines, shown, columns)
 
 
 def example_listing(session: ViewSession, text: str, state: ViewState) -> Any:

@@ -15,10 +15,12 @@ from headscope.figures.attention_image import AtlasCell, atlas, attention_images
 from headscope.figures.theme import CATEGORIES, INK, finished
 from headscope.figures.tidy import inline
 from headscope.report.kinds import COLOURS
+from headscope.viewer.kept_texts import KeptText
 from headscope.viewer.listings import LISTINGS
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import MOST_WORDS, TextMaps
 from headscope.viewer.text_tokens import TextTokens, word_pairs
+from headscope.viewer.tiles import head_names
 from headscope.viewer.view_state import ViewState
 
 ROW, WIDTH = 18, 260
@@ -102,13 +104,15 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
     state = replace(state, words=kept.by_words if state.words is None else state.words)
     compared = [0, max(1, state.model)][: len(kept.maps)]
     models = compared if state.view == "compare" else [state.model]
-    names = [model["name"] for model in session.description()["models"]]
+    if kept.changes and state.view == "compare":
+        state = replace(state, words=True, across=False)
+    names = session.titles(text)
     units = {model: _units(session.maps(text, model), state) for model in models}
     if state.words and len(units) > 1:
-        shared = _shared([session.maps(text, model).text for model in models], units[0])
+        shared = _shared(kept, models, units[0])
         units = dict(zip(models, shared, strict=True))
     sides = [[_labels(session.maps(text, model), state, part) for part in units[model]] for model in models]
-    if any(side != sides[0] for side in sides):
+    if kept.changes is None and any(side != sides[0] for side in sides):
         raise HeadscopeError(
             "a picture of two models needs the same tokens; show words (w=words), or save one at a time (m=0 and m=1)"
         )
@@ -121,7 +125,8 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         for model in models
     }
     subject = f"Head {next(iter(maps))} of {names[state.model]}" if len(maps) == 1 else names[state.model]
-    title = f"{subject}: attention in “{_sentence(session.maps(text, state.model).text)}”"
+    sentences = [_sentence(session.maps(text, model).text) for model in (models if kept.changes else [state.model])]
+    title = f"{subject}: attention in {' and '.join(f'“{sentence}”' for sentence in sentences)}"
     draw, most = (attention_lines, MOST_LINES) if state.view == "lines" else (attention_images, MOST_CELLS)
     if max(len(rows), len(columns)) > most:
         raise HeadscopeError(
@@ -142,12 +147,14 @@ def _units(maps: TextMaps, state: ViewState) -> tuple[list[int], list[int]]:
     return kept, kept
 
 
-def _shared(texts: Sequence[TextTokens], first: tuple[list[int], list[int]]) -> list[tuple[list[int], list[int]]]:
-    """The words of two models at the same place of the text: those of the first model's rows and columns."""
-    first_text, second_text = texts
-    if first_text.tokens == second_text.tokens:
+def _shared(
+    kept: KeptText, models: Sequence[int], first: tuple[list[int], list[int]]
+) -> list[tuple[list[int], list[int]]]:
+    """The words that both maps have: those of the first one's rows and columns."""
+    texts = [kept.maps[model].text for model in models]
+    if kept.changes is None and texts[0].tokens == texts[1].tokens:
         return [first, first]
-    pairs = dict(word_pairs(first_text, second_text))
+    pairs = dict(kept.changes.pairs if kept.changes else word_pairs(*texts))
     rows, columns = ([word for word in side if word in pairs] for side in first)
     return [(rows, columns), ([pairs[word] for word in rows], [pairs[word] for word in columns])]
 
@@ -183,12 +190,11 @@ def _weights(
 def _grid(session: ViewSession, text: str, model: int) -> Any:
     """All heads as small maps, framed by what they do."""
     maximum, levels = session.maps(text, model).overview
-    kinds = {(layer, head): (kind, word) for layer, head, kind, word in session.numbers(model)["kinds"]}
+    numbers = session.numbers(session.model_of(text, model))
+    kinds = {(layer, head): (kind, word) for layer, head, kind, word in numbers["kinds"]}
     cells = [
         AtlasCell(layer, head, map_image(levels[layer - 1, head - 1]), *kinds.get((layer, head), ("mixed", "")))
-        for layer, number in enumerate(session.maps(text, model).heads, 1)
-        for head in range(1, number + 1)
+        for layer, head in head_names(session.maps(text, model).heads)
     ]
-    name = session.description()["models"][model]["name"]
-    title = f"{name}: all heads in “{_sentence(session.maps(text, model).text)}”"
+    title = f"{session.titles(text)[model]}: all heads in “{_sentence(session.maps(text, model).text)}”"
     return atlas(cells, COLOURS, title, cell=60 if maximum.shape[1] <= 12 else 44)

@@ -14,7 +14,7 @@ from headscope.viewer.session import Missing, ViewSession
 
 Answer = dict[str, Any] | list[Any] | str | bytes | ExportedFile
 STATUS: dict[type[HeadscopeError], int] = {Missing: 404, TimeUp: 504}
-# The arguments of a method are the parts of the path behind its name; those with a default are in the query.
+# The arguments of a method are the parts of the path after its name; those with a default are in the query.
 METHODS = {
     "model": "description",
     "overview": "overview",
@@ -29,18 +29,18 @@ METHODS = {
 # Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null. "try" and
 # "importance" also take the number of a model.
 ACTIONS = {
-    "text": ("first", "second"),
+    "text": ("first", "second", "against"),
     "try": ("id", "heads", "mode"),
     "importance": ("id", "method"),
     "export": ("id", "state", "format"),
 }
-OPTIONAL = ("second",)
+OPTIONAL = ("second", "against")
 
 
 def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:
     """What is at a path, such as "tile/ID/4/7/0/0/0" with the query {"model": "1"}: JSON, HTML (a text) or bytes.
 
-    Raises `Missing` for a path where nothing is, `HeadscopeError` for a number that is none.
+    Raises `Missing` for a path where nothing is, `HeadscopeError` for text that is no number.
     """
     name, *parts = path.split("/")
     if name not in METHODS:

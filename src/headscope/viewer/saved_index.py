@@ -108,7 +108,7 @@ def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
 def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
     """All numbers of a model's heads, each with a name of its own, in the order of the results.
 
-    A name is the address of the number (`attention_to.sep`); a number of a second result has its place behind it.
+    A name is the address of the number (`attention_to.sep`); a number of a second result has its place after it.
     """
     entries: list[dict[str, Any]] = []
     groups: Any = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)

@@ -25,9 +25,11 @@ from headscope.studies.words.attributions.methods import FLOW_TOKENS
 from headscope.studies.words.attributions.one_text import text_importance
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.interventions import Interventions
+from headscope.viewer.kept_texts import KeptText, TextStore, identifier
 from headscope.viewer.loading import time_limit
 from headscope.viewer.saved_index import model_numbers
-from headscope.viewer.text_maps import MOST_WORDS, KeptText, TextMaps, TextStore, identifier, most_tokens, text_maps
+from headscope.viewer.text_changes import text_changes
+from headscope.viewer.text_maps import MOST_TOKENS, MOST_WORDS, TextMaps, most_tokens, text_maps
 from headscope.viewer.text_tokens import text_tokens, word_pairs
 
 PAGE = 20
@@ -81,30 +83,36 @@ class ViewSession:
             "exports": ["html"] if missing("vl_convert") else ["html", "pdf"],
         }
 
-    def text(self, first: str, second: str | None = None) -> dict[str, Any]:
+    def text(self, first: str, second: str | None = None, against: str | None = None) -> dict[str, Any]:
         """A text as tokens and words; its maps are kept.
 
-        Raises `HeadscopeError` for a text that cannot be read, `TimeUp` if a model takes too long.
+        * `against`: a text to compare with; where other methods take the number of a model, 0 is then the first text
+          and 1 this one.
+
+        Raises `HeadscopeError` for a text that cannot be read or compared, `TimeUp` if a model takes too long.
         """
-        key = identifier(first, second)
+        key = identifier(first, second, against)
         kept = self.texts.get(key)
         if kept is None:
-            maps = tuple(self._maps(number, first, second) for number in range(len(self.models)))
-            kept = KeptText(first, second, maps)
+            maps = self._all_maps(first, second, against)
+            kept = KeptText(first, second, maps, against, None if against is None else text_changes(*maps))
             self.texts.add(kept)
         parts = [maps.description for maps in kept.maps]
         for part in parts:
             part["unit"] = "words" if kept.by_words else "pieces"
-        answer = {"id": key, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
-        if parts[1:]:
+        answer = {"id": key, "first": first, "second": second, "against": against} | parts[0] | {"others": parts[1:]}
+        if kept.changes:
+            answer |= {"same_tokens": False, "word_pairs": kept.changes.pairs, "changes": kept.changes.heads}
+        elif parts[1:]:
             texts = [maps.text for maps in kept.maps]
             answer["same_tokens"] = texts[0].tokens == texts[1].tokens
             answer["word_pairs"] = word_pairs(*texts[:2])
         return answer
 
-    def overview(self, text: str, model: int = 0) -> bytes:
-        """All maps of a text, small; see the format in `server`."""
-        maximum, levels = self.maps(text, model).overview
+    def overview(self, text: str, model: int = 0, shared: int = 0) -> bytes:
+        """All maps of a text, small; `shared`: between the words that both texts have. See the format in `server`."""
+        maps, changes = self.maps(text, model), self.kept(text).changes
+        maximum, levels = changes.overviews[model] if shared and changes else maps.overview
         header = struct.pack("<HHH", *levels.shape[:3])
         return header + maximum.astype("<f4").tobytes() + levels.tobytes()
 
@@ -138,7 +146,7 @@ class ViewSession:
         Raises `HeadscopeError` for heads or a mode that do not exist, and for a text without a masked word.
         """
         encoded = self.maps(text, model).text.encoded
-        interventions = self.interventions[self._loaded(model)]
+        interventions = self.interventions[self._loaded(text, model)]
         heads = interventions.model.capture.heads
         disabled = parse(names, heads)
         with time_limit(interventions.model.network, self.seconds):
@@ -156,7 +164,7 @@ class ViewSession:
         Raises `HeadscopeError` as `text_importance`, `TimeUp` if the model takes too long.
         """
         encoded = self.maps(text, model).text.encoded
-        explained = self.models[self._loaded(model)]
+        explained = self.models[self._loaded(text, model)]
         with time_limit(explained.network, self.seconds):
             importance = text_importance(explained, encoded, (method,))
         values = importance.tokens[[*METHODS].index(method)]
@@ -164,8 +172,18 @@ class ViewSession:
             raise HeadscopeError(f"{METHODS[method]} is taken of texts of at most {FLOW_TOKENS} tokens")
         return {"target": importance.target, "prediction": importance.prediction, "values": values.tolist()}
 
-    def _loaded(self, model: int) -> int:
-        """The number of a model, ready to run. Raises `Missing` if it is not loaded."""
+    def model_of(self, text: str, model: int) -> int:
+        """The number of the model of the maps with a number: two texts that are compared have one."""
+        return 0 if self.kept(text).changes else model
+
+    def titles(self, text: str) -> list[str]:
+        """What the maps of a text are of: the names of the models, or of two texts that are compared."""
+        names = [str(model["name"]) for model in self.description()["models"]]
+        return [f"{names[0]}, {number} text" for number in ("first", "second")] if self.kept(text).changes else names
+
+    def _loaded(self, text: str, model: int) -> int:
+        """The number of the model of the maps with a number, ready to run. Raises `Missing` if it is not loaded."""
+        model = self.model_of(text, model)
         if model >= len(self.models):
             raise Missing("the model is not loaded; name it to run it on this text")
         self.prepare(model)
@@ -274,10 +292,26 @@ class ViewSession:
     def _focus(self) -> list[str]:
         return [] if self.index is None else self.index["focus"].values.tolist()
 
-    def _maps(self, number: int, first: str, second: str | None) -> TextMaps:
+    def _all_maps(self, first: str, second: str | None, against: str | None) -> tuple[TextMaps, ...]:
+        """The maps of a text by each model, or of two texts by one."""
+        if against is None:
+            return tuple(self._maps(number, first, second) for number in range(len(self.models)))
+        if len(self.models) > 1:
+            raise HeadscopeError("two texts are compared in one model; leave out the second model, or the other text")
+        if second is not None:
+            raise HeadscopeError("a pair is not compared with another text; leave out the second sentence")
+        if not against.strip():
+            raise HeadscopeError("the second text is empty; write a sentence")
+        maps = tuple(self._maps(0, text, None, MOST_WORDS) for text in (first, against))
+        for number, tokens in zip(("first", "second"), [read.text for read in maps], strict=True):
+            if tokens.cut:
+                raise HeadscopeError(f"the {number} text is too long to compare; write at most {len(tokens):,} tokens")
+        return maps
+
+    def _maps(self, number: int, first: str, second: str | None, most: int = MOST_TOKENS) -> TextMaps:
         model = self.models[number]
         self.prepare(number)
-        text = text_tokens(model.tokenizer, most_tokens(model), first, second)
+        text = text_tokens(model.tokenizer, min(most, most_tokens(model)), first, second)
         with time_limit(model.network, self.seconds):
             return text_maps(model, text)
 

@@ -1,13 +1,10 @@
-"""The attention maps of a text for all heads of a model, kept as bytes, and the texts that a page has asked for."""
+"""The attention maps of a text for all heads of a model, kept as bytes."""
 
 import os
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from math import isqrt
 from tempfile import TemporaryFile
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -73,16 +70,9 @@ class TextMaps:
         return isinstance(self.levels, np.memmap)
 
     @cached_property
-    def overview(self) -> tuple[Float[np.ndarray, "layer head"], UInt8[np.ndarray, "layer head row column"]]:
-        """All maps with at most 64 cells on a side. Returns: the largest attention of each map, and the levels."""
-        side = -(-len(self.text) // (1 << tiles.zoom_of(len(self.text), tiles.OVERVIEW)))
-        maximum = np.zeros(self.maximum.shape[:2], np.float32)
-        levels = np.zeros((*maximum.shape, side, side), np.uint8)
-        for layer, heads in enumerate(self.heads):
-            for head in range(heads):
-                small = tiles.overview(self.head_map(layer + 1, head + 1), tiles.OVERVIEW)
-                maximum[layer, head], levels[layer, head] = small
-        return maximum, levels
+    def overview(self) -> tiles.Overview:
+        """All maps with at most 64 cells on a side."""
+        return tiles.overviews(self.heads, len(self.text), self.head_map)
 
     def between_words(self, layer: int, head: int) -> Tile:
         """The map between words; see `Rows.between_words` (Clark et al. 2019, section 4.1)."""
@@ -155,62 +145,3 @@ def _bytes(shape: tuple[int, ...]) -> UInt8[np.ndarray, "layer head query key"]:
             f"the maps of a text of {shape[-1]:,} tokens need a temporary file of {size >> 20:,} MiB: "
             f"{error.strerror or error}; write a shorter text, or set TMPDIR to a folder with room"
         ) from error
-
-
-@dataclass(frozen=True)
-class KeptText:
-    """A text or a pair, and its maps by each model."""
-
-    first: str
-    second: str | None
-    maps: tuple[TextMaps, ...]
-
-    @property
-    def by_words(self) -> bool:
-        """Whether its views show words where the state does not say it: tokens of a model are bytes of characters."""
-        texts = [maps.text for maps in self.maps]
-        return any(text.in_bytes for text in texts) and all(len(text.words) <= MOST_WORDS for text in texts)
-
-    def size(self, *, in_file: bool) -> int:
-        """The bytes of the maps that are in a file, or in memory."""
-        return sum(maps.levels.nbytes for maps in self.maps if maps.in_file == in_file)
-
-
-class TextStore:
-    """Texts by their identifier, which is the same for the same text; several threads may use it.
-
-    * `in_memory`, `in_file`: the most bytes of all maps; the last text stays, whatever its size.
-    """
-
-    def __init__(self, in_memory: int = MAPS_IN_MEMORY, in_file: int = MAPS_IN_FILE):
-        self._limits = {False: in_memory, True: in_file}
-        self._texts: OrderedDict[str, KeptText] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, identifier: str) -> KeptText | None:
-        """The text, which is now the most recently used; None if it is not kept."""
-        with self._lock:
-            if identifier in self._texts:
-                self._texts.move_to_end(identifier)
-            return self._texts.get(identifier)
-
-    def add(self, text: KeptText) -> None:
-        """Keep a text, and let the least recently used ones go."""
-        with self._lock:
-            self._texts[identifier(text.first, text.second)] = text
-            while len(self._texts) > 1 and any(self._size(kind) > most for kind, most in self._limits.items()):
-                self._texts.popitem(last=False)
-
-    def _size(self, in_file: bool) -> int:
-        return sum(text.size(in_file=in_file) for text in self._texts.values())
-
-
-def identifier(first: str, second: str | None) -> str:
-    """The identifier of a text or a pair.
-
-    >>> identifier("It rained.", None)
-    '4180dc840049ed8d'
-    """
-    parts = [first] if second is None else [first, second]
-    content = "".join(f"{len(part)}:{part}" for part in parts)
-    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]

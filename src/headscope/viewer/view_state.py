@@ -13,10 +13,12 @@ from headscope.storage.limits import MOST_FIELDS
 VIEWS = ("lines", "map", "card", "compare", "try", "importance", "examples", "heads")
 # The key of each field in a fragment, as `state.js` has it.
 NAMES = (
-    "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode method by"
+    "first second against view heads unit special across scale zoom at pin colour sort all kind model grid off mode "
+    "method by"
 )
-KEYS = "t t2 v h w s b n z at p c o a k m g x xm i e"
+KEYS = "t t2 ta v h w s b n z at p c o a k m g x xm i e"
 FIELDS: dict[str, str] = dict(zip(NAMES.split(), KEYS.split(), strict=True))
+COMPARING = "v=compare&c=difference&o=difference&a=1"  # as `COMPARING` of state.js
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 
@@ -61,6 +63,16 @@ def fragment(state: str | Mapping[str, Any]) -> str:
     joined = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in state.items()}
     texts = {FIELDS[name]: int(value) if isinstance(value, bool) else value for name, value in joined.items()}
     return urlencode(texts, safe=",*")
+
+
+def comparing(state: str) -> str:
+    """A fragment that compares two texts, and sorts heads by their change, where it does not name another view.
+
+    >>> comparing("h=4-7")
+    'v=compare&c=difference&o=difference&a=1&h=4-7'
+    """
+    first = state.removeprefix("#")
+    return first if "v" in parse_qs(first) else "&".join(filter(None, [COMPARING, first]))
 
 
 def _refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:

@@ -18,9 +18,10 @@ from headscope.report.atlas import InputTokens, typical_tokens
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import tiles
 from headscope.viewer.export import embedded, offline_page, script, style
+from headscope.viewer.kept_texts import KeptText, identifier
 from headscope.viewer.routes import reply
 from headscope.viewer.session import ViewSession
-from headscope.viewer.text_maps import KeptText, TextMaps, identifier
+from headscope.viewer.text_maps import TextMaps
 from headscope.viewer.text_tokens import TextTokens, TextWord
 from headscope.viewer.view_state import parse_state
 

@@ -85,6 +85,7 @@ def test_ettingers_words_are_ranked_and_wrong_words_stand_alone(tmp_path: Path) 
     assert texts == {
         "prediction: related": ("Checkmate. She played chess.", "Checkmate. She played monopoly."),
         "prediction: unrelated": ("Checkmate. She played chess.", "Checkmate. She played football."),
+        "prediction: related before unrelated": ("Checkmate. She played monopoly.", "Checkmate. She played football."),
         "role reversal: no subject": ("He knew which worker had fired.", "He knew which owner had fired."),
         "role reversal: no object": ("He knew what the owner had fired.", "He knew what the worker had fired."),
     }

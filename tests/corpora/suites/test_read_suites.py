@@ -4,6 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -245,6 +246,7 @@ def test_three_diagnostics(tmp_path: Path) -> None:
     prediction, role, simple, negated, natural, _, less, _ = items("ettinger", data=tmp_path)
     assert prediction.good.text == "He won. She played chess." and len(prediction.bad) == 2
     assert role.good.text == "the guest whom the cook had served." and "the cook whom" in role.bad[0].text
+    assert role.human == pytest.approx(0.6) and np.isnan(simple.human)
     assert (simple.good.text, simple.bad[0].text) == ("A trout is an animal.", "A trout is a tool.")
     assert negated.good.text == "A trout is not a tool." and negated.phenomenon == "negation: negated"
     assert (simple.condition, natural.condition, less.condition) == ("simple", "natural", "less natural")

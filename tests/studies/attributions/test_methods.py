@@ -3,6 +3,8 @@
 import weakref
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.sentence_modules import SentenceModules
 from headscope.passes.batches import collator
 from headscope.studies.words.attributions import integrated_gradients
+from headscope.studies.words.attributions.altered_inputs import Copies, Search, altered_input
 from headscope.studies.words.attributions.blanking import blank_token
 from headscope.studies.words.attributions.descent import descend
 from headscope.studies.words.attributions.explaining_pass import explainer, importance_shares
@@ -29,6 +32,9 @@ from support.reference_attributions import TARGET, Naive
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 TEXTS = ("the cat saw it.", "she walked by the old house.")
+
+
+assert_close = partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6)
 
 
 def texts(*lines: str) -> Corpus:
@@ -197,6 +203,26 @@ def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype
     np.testing.assert_allclose(found / size, computed.tokens / size, atol=close)
 
 
+@pytest.mark.parametrize("network", [tiny_gpt2(0, GPT2LMHeadModel), tiny_bert(0, BertForMaskedLM)])
+def test_the_head_of_words_gets_no_states_but_those_that_are_read(network: PreTrainedModel) -> None:
+    model = wrap(network, tiny_tokenizer())
+    batch, everywhere = batch_of(model, TEXTS[0]), target_of(model)
+    alone, found, seen = replace(everywhere, alone=True), [], set[int]()
+    positions, both = batch.real.sum(1) - 1, torch.ones(1, dtype=torch.bool)
+    for target in (everywhere, alone):
+        if target is alone:
+            network.get_output_embeddings().register_forward_pre_hook(lambda head, args: seen.add(args[0].shape[1]))
+        with explainer(model, target, blank_token(model, "mask")) as explain:
+            seen.clear()  # of the check of the layers
+            found.append(explain.explain(batch, positions, both, both))
+            copies = Copies(model, explain.stack, target, batch.inputs, positions[0], found[-1].reference)
+            found.append(altered_input(copies, Search(0.01, 64, 0), 1, 1, by_head=False))
+    assert seen == {1}
+    assert_close(found[2].tokens, found[0].tokens)
+    assert_close(found[3].change, found[1].change)
+    assert_close(found[3].distance, found[1].distance)
+
+
 def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
     model = wrap(tiny_bert(num_hidden_layers=5), tiny_tokenizer())
     batch, target = batch_of(model, TEXTS[0]), target_of(model)
@@ -206,7 +232,8 @@ def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
             calls, answer = explain.stack.calls(batch.inputs)
             reference = target.vectors(answer, batch.real, positions)
 
-        def objective(output: object) -> torch.Tensor:
+        def objective(inputs: Any, states: torch.Tensor) -> torch.Tensor:
+            output = explain.stack.finish(inputs, states)
             return target.objective(target.vectors(output, batch.real, positions), reference)
 
         def before(module: torch.nn.Module, args: tuple) -> None:
@@ -230,8 +257,8 @@ def test_integrated_gradients_of_a_linear_target_have_a_closed_form() -> None:
     blanked, weights = torch.arange(inputs["input_ids"].shape[1]) > 1, torch.randn(network.config.hidden_size)
     with explainer(model, target_of(model), blank=4) as explain, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stack, "run", lambda stack, layer, states, call: 2 * states)
-        patch.setattr(Stack, "finish", lambda stack, copies, states: states)
-        path = Path(explain.stack, inputs, blanked, 4, lambda output: (output @ weights).sum(-1), batch_tokens=16)
+        objective = lambda copies, states: (states @ weights).sum(-1)  # noqa: E731
+        path = Path(explain.stack, inputs, blanked, 4, objective, batch_tokens=16)
         tokens, errors = path.gradients()
     blank = {"input_ids": inputs["input_ids"].masked_fill(blanked, 4)}
     with torch.no_grad():

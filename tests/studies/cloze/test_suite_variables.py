@@ -1,7 +1,10 @@
 """Differences of suites on the same items: planted scores, with and without facts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from headscope import Settings
 from headscope.corpora.suites import ClozeItem
@@ -48,3 +51,20 @@ def test_facts_are_scored_beside_their_most_frequent_answer_and_by_name() -> Non
     names = ("accuracy_given_away", "accuracy_not_given_away")
     assert [float(made[name][0]) for name in names] == pytest.approx([1, 2 / 3])
     assert [int(made[f"{name}_n_examples"][0]) for name in names] == [1, 3]
+
+
+@pytest.mark.parametrize("planted", [True, False])
+def test_margins_follow_people_where_they_do(planted: bool) -> None:
+    random = np.random.default_rng(0)
+    human, noise = random.random(40), random.normal(size=40)
+    margin = human + noise / 10 if planted else noise
+    own = replace(scores([1] * 40), good=margin, bad=np.zeros(40))
+    items = [replace(fact(number, "old", ""), human=share) for number, share in enumerate(human)]
+    items += [fact(40, "old", "")]
+    own = replace(own, good=np.append(own.good, 9.0), bad=np.append(own.bad, 0.0))
+    own = replace(own, **{name: np.append(getattr(own, name), 1) for name in ("rank", "choice", "among", "fill")})
+    made = suite_variables(items, ["roles"] * 40 + ["others"], own, {}, {}, np.zeros(41, bool), SETTINGS)
+    lower, upper = made["human_agreement_ci"].values[0]
+    assert float(made["human_agreement"][0]) == pytest.approx(spearmanr(margin, human).statistic)
+    assert (lower > 0.5) if planted else (lower < 0 < upper)
+    assert made["human_agreement_n_examples"].values.tolist() == [40, 0] and np.isnan(made["human_agreement"][1])

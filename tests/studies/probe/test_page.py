@@ -29,6 +29,8 @@ def result_of(random: bool = True, seeds: int = 3) -> xr.Dataset:
     coords = {"layer": [1, 2], "head": [1, 2, 3], "direction": list(DIRECTIONS)}
     contribution = xr.DataArray(np.full((2, 3, 2), 0.0625), coords, tuple(coords))
     contribution.loc[{"layer": 2, "head": 3, "direction": DIRECTIONS[0]}] = 0.75
+    of_relation = contribution.expand_dims(relation=list(RELATIONS), axis=3).copy()
+    of_relation.loc[{"relation": "list"}] = np.nan
     words = xr.DataArray([count for count, _ in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
     share = xr.DataArray([share for _, share in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
     recall = (share + 0 * uas).transpose("probe", "relation").copy()
@@ -45,6 +47,7 @@ def result_of(random: bool = True, seeds: int = 3) -> xr.Dataset:
         "weight": contribution * 8,
         "contribution": contribution,
         "contribution_n_examples": xr.DataArray(1100),
+        "relation_contribution": of_relation,
     }
     if seeds > 1:
         variables["uas_std"] = uas * 0 + 0.0025

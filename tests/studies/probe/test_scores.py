@@ -15,6 +15,7 @@ from headscope.studies.heads.probe.experiments import Gold, predict, preferences
 from headscope.studies.heads.probe.observer import Treebank, padded
 from headscope.studies.heads.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.heads.probe.train import Fitted, ParserRecipe, fit, hold_out, scored
+from headscope.studies.heads.probe.variables import weighed
 from headscope.studies.heads.probe.word_vectors import Lexicon
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
@@ -81,6 +82,18 @@ def test_contributions_add_up_to_the_distance_of_scores() -> None:
             known = head > 0 and others
             expected.append(scores[head - 1] - np.mean([scores[other] for other in others]) if known else 0.0)
     np.testing.assert_allclose(preferences(BANK, GOLD) @ weights, expected, atol=1e-3)
+
+
+def test_heads_that_find_a_relation_are_told_by_relation() -> None:
+    sentences = [sentence((2, 0, 2), ("a", "root", "b"), number) for number in range(60)]
+    gold, raised = Gold(sentences), np.random.default_rng(0).normal(size=(180, 6))
+    weights, draws = np.array([[1.0, 0.5, 0, 2, 1, 3], [3.0, 0.5, 0, 2, 1, 1]]), poisson_draws(range(60), 0, 20)
+    found = weighed(weights, raised, gold, draws, (2, 1))["relation_contribution"]
+    for name, rows in (("a", raised[::3]), ("b", raised[2::3])):
+        expected = rows.mean(0) * weights.mean(0)
+        there = found.sel(relation=name).transpose("direction", "layer", "head").values.reshape(2, 4)[:, :3]
+        np.testing.assert_allclose(there.ravel(), expected, atol=1e-6)
+    assert found.sel(relation="root").isnull().all() and found.dims == ("layer", "head", "direction", "relation")
 
 
 LEARNABLE = [sentence([0, *range(1, 2 + number % 4)], number=number) for number in range(40)]

@@ -53,6 +53,8 @@ REFUSED = {
 }
 # Their code counts on what is no linear map, or on a fused one laid out in another way; in some releases only.
 CHECKED = ("bloom", "codegen", "deberta", "esmc", "falcon", "gpt_bigcode", "layoutlmv3", "mpt", "phi3", "prophetnet")
+# One norm, or one map, of all their heads; or other groups in each layer.
+SPANNED = ("doge", "embedding_gemma2_text", "olmo2", "olmo3")
 PRUNED = [kind for kind in EXACT if kind not in (*REFUSED, *CHECKED)]
 # These read the heads' size off the number of heads, which is a division by 0 where there is none.
 NEVER_EMPTY = ("deberta-v2", "flaubert", "gpt2", "mvp", "openai-gpt", "opt", "xglm", "xlm")
@@ -151,6 +153,20 @@ def test_is_refused_with_its_reason(family):
     assert REFUSED[family] in str(error.value)
     assert "\n" not in str(error.value)
     assert torch.equal(answers(model.network), before)
+
+
+@pytest.mark.parametrize("family", in_turn([family for family, reason in REFUSED.items() if reason == GROUPED]))
+def test_heads_that_share_keys_go_together(family):
+    """Unless something else of their layer spans all of them, which the check finds."""
+    model = model_of(family)
+    remove = removing(model, ((2, 3),))
+    try:
+        pruned = prune(model, remove)
+    except HeadscopeError as error:
+        assert str(error).startswith(f"model type '{family}' cannot be pruned: ") and family in SPANNED
+    else:
+        assert pruned.capture.heads[:2] == (2, 4) and family not in SPANNED
+        assert_same(answers(pruned.network), answers(zeroed(model, remove)))
 
 
 @pytest.mark.parametrize("family", in_turn(CHECKED))

@@ -26,11 +26,11 @@ from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.prune import ranking
 from headscope.studies.size.prune.page import subnetworks
-from headscope.studies.size.prune.study import run
 from headscope.studies.size.prune.subnetworks import scored_parts
 from support.findings import all_texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.reference import levels
+from support.runs import prune as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)
@@ -256,7 +256,7 @@ def test_too_few_examples_promise_nothing(planted, tmp_path, ranked_on_train):
 
 def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
     result = run(planted, planted_task(240), QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
-    for value, topic in ((-0.08, "It is not sure that 2 heads can go"), (-0.3, "The promise is broken")):
+    for value, topic in ((-0.08, "It cannot be told whether 2 heads can go"), (-0.3, "The promise is broken")):
         changed = result.copy(deep=True)
         changed["tested_gain"][-1], changed["tested_gain_ci"][-1] = value, [value - 0.05, value + 0.05]
         first, *_ = study_page(changed).highlights()

@@ -23,9 +23,9 @@ from headscope.studies.size.shrink.held_out import share_added
 from headscope.studies.size.shrink.judge import EmbeddingJudge, TaskJudge
 from headscope.studies.size.shrink.page import changed, lossier_groups
 from headscope.studies.size.shrink.scores import LETTERS, text_of
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits
 from support.idle_neurons import TEXTS, idle
+from support.runs import shrink as run
 
 RANDOM = np.random.default_rng(0)
 

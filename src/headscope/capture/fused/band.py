@@ -18,7 +18,7 @@ ROWS = 512
 
 @dataclass(frozen=True)
 class Band:
-    """A query sees the keys from `left` before it to `right` behind it, both included, of those that are real.
+    """A query sees the keys from `left` before it to `right` after it, both included, of those that are real.
 
     >>> Band(FAR, 0).of(3).int().tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
@@ -28,7 +28,7 @@ class Band:
     right: int = FAR
 
     def of(self, tokens: int, queries: slice = slice(None)) -> Bool[Tensor, "query key"]:
-        """Which keys each of some queries sees, of so many tokens."""
+        """Which keys each of some queries sees, of this many tokens."""
         ahead = torch.arange(tokens) - torch.arange(tokens)[queries, None]
         return (ahead >= -self.left) & (ahead <= self.right)
 
@@ -42,7 +42,7 @@ ALL = Band()
 
 
 def band_of(mask_function: Callable[..., Any], tokens: int) -> Band | None:
-    """The band that a mask function of transformers draws for inputs of so many tokens; None if it draws another shape.
+    """The band that a mask function of transformers draws for this many tokens; None if it draws another shape.
 
     Each cell is compared, once for a function with the same code and numbers: its name says nothing.
     """

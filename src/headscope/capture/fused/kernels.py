@@ -26,7 +26,7 @@ def _scores(dots, scale, cap, CAPPED: tl.constexpr):
 
 @triton.jit
 def _rows(pointer, tokens, token_stride, width, D: tl.constexpr, limit):
-    """The states [token, D] of some tokens of one head; 0 behind `limit` and `width`."""
+    """The states [token, D] of some tokens of one head; 0 after `limit` and `width`."""
     column = tl.arange(0, D)
     inside = ((tokens >= 0) & (tokens < limit))[:, None] & (column < width)[None, :]
     return tl.load(pointer + tokens[:, None].to(tl.int64) * token_stride + column[None, :], mask=inside, other=0.0)

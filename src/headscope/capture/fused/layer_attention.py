@@ -30,7 +30,7 @@ class TokenMarks:
     _tiles: dict[int, Tensor] = field(default_factory=dict, repr=False)
 
     def by(self, size: int) -> tuple[Tensor, Tensor]:
-        """The numbers, and which tiles of so many tokens have one above 0; found once for all layers."""
+        """The numbers, and which tiles of this many tokens have one above 0; found once for all layers."""
         if size not in self._tiles:
             padded = pad(self.numbers, (0, -self.numbers.shape[1] % size))
             self._tiles[size] = (padded.unflatten(1, (-1, size)) > 0).any(-1).to(torch.int32)
@@ -41,7 +41,7 @@ class TokenMarks:
 class LayerAttention:
     """Queries and keys of one layer, and how scores become attention: exp(cap * tanh(scale q k / cap)) in a band.
 
-    * `lengths`: the tokens of each example that are not padding, which stands behind them.
+    * `lengths`: the tokens of each example that are not padding, which stands after them.
     * `softcap`: None for scores as they are.
     """
 

@@ -154,7 +154,7 @@ def in_memory(source: Any, options: Options) -> Iterator[Example | Bad]:
     >>> [example.id for example in in_memory(["It rained.", "We stayed in."], Options())]
     ['list:1', 'list:2']
 
-    Raises `HeadscopeError` if the object is none of these, or has no column of text.
+    Raises `HeadscopeError` if the object is not one of these, or has no column of text.
     """
     name = type(source).__name__
     return examples(_rows(source), options, source=name, name=name)

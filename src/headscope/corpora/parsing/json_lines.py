@@ -35,7 +35,7 @@ class Record(NamedTuple):
         return value
 
     def records(self, name: str) -> list["Record"]:
-        """The objects of a field that is a list of them; raises `Bad` if it is none."""
+        """The objects of a field that is a list of them; raises `Bad` if it is no list of them."""
         for value in self.get(name, list):
             if not isinstance(value, dict):
                 raise Bad(self.line, f"'{name}' has {value!r}, expected {NAMES[dict]}")
@@ -48,7 +48,7 @@ class Record(NamedTuple):
 
 
 def records(source: str, *, as_written: bool = False, cursor: Cursor | None = None) -> Iterator[Record | Bad | Skipped]:
-    """The object of each line; `Bad` for a line that is none. Arguments are those of `parse` and `lines`."""
+    """The object of each line; `Bad` for a line that is not one. Arguments are those of `parse` and `lines`."""
     for number, line in lines(source, cursor=cursor):
         try:
             value = parse(line, as_written=as_written) if line.strip() else None

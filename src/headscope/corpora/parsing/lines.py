@@ -28,7 +28,7 @@ class FilePosition:
     """A place between two lines of a file.
 
     * `offset`, `line`: the bytes, once they are unpacked, and the lines before it.
-    * `known`: what the lines before it say of those behind it, such as the header of a table.
+    * `known`: what the lines before it say of those after it, such as the header of a table.
     """
 
     offset: int = 0
@@ -52,7 +52,7 @@ class Cursor:
 
     @property
     def position(self) -> FilePosition:
-        """The position behind the last line that was read."""
+        """The position after the last line that was read."""
         return FilePosition(self.offset, self.line, self.known)
 
     def move(self, position: FilePosition) -> None:
@@ -175,7 +175,7 @@ def suffix(source: str) -> str:
 
 
 def _text(raw: bytes, first: bool, quoted: bool) -> str:
-    """The text of a line; raises `ValueError` for one that is none."""
+    """The text of a line; raises `ValueError` for a line that is not text."""
     if len(raw) > LONGEST_LINE:
         raise ValueError(f"more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
     if b"\0" in raw:

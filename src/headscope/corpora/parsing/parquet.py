@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from headscope.storage.limits import LARGEST_BATCH, LARGEST_FOOTER, LARGEST_PAGE, LONGEST_NAME
 
 ROWS = 1000
-# A batch may have so many pages of this size as it has rows.
+# A batch may have this many pages of this size as it has rows.
 SMALL_PAGE = LARGEST_BATCH // ROWS
 # Numbers of fields: of the footer, a group of rows, a column of it and what is known of that.
 GROUPS, COLUMNS, COLUMN = 4, 1, 3
@@ -155,7 +155,7 @@ def _struct(file: BinaryIO) -> dict[int, Any]:
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
-    """A value of a kind; of texts and fractions, such as the least of a page, nothing is read."""
+    """A value of a kind; of texts and fractions, such as the minimum of a page, nothing is read."""
     if kind in (1, 2):
         return kind == 1
     if kind in (4, 5, 6):

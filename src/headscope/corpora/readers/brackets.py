@@ -80,7 +80,7 @@ def _trees(source: str) -> Iterator[Block | Bad]:
 
 
 def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]], Counter[str]]:
-    """The phrases of a sentence, the form and tag of each of its words, and counts of what is none."""
+    """The phrases of a sentence, the form and tag of each of its words, and counts of brackets that are no words."""
     tokens, notes = without_notes(tokens)
     opened, words, left_out = [Phrase("")], [], Counter({"notes": notes})
     form = ""

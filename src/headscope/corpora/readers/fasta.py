@@ -54,7 +54,7 @@ def reads_letters(offsets: Offsets | None) -> bool:
 
 
 def _record(name: str, header: tuple[str, ...], sequence: str, blank: str) -> Iterator[Example | Bad | Skipped]:
-    """The sequence behind a header, the number of its line and its words; nothing where there is no header."""
+    """The sequence after a header, the number of its line and its words; nothing where there is no header."""
     if header in ((), HEADLESS):
         return
     line, letters = int(header[0]), "".join(sequence.split())

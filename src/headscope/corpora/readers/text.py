@@ -1,6 +1,6 @@
 """Plain text: one sentence or paragraph a line (.txt).
 
-Documents begin with a title as WikiText has it (` = Title = `); in a text without titles, behind blank lines.
+Documents begin with a title as WikiText has it (` = Title = `); in a text without titles, after blank lines.
 """
 
 import re

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import TypeVar
 
 import numpy as np
@@ -48,6 +49,7 @@ class ClozeItem:
     * `lemma`: items that share it are resampled together.
     * `subject`: the name that a fact is about; `other_answers`: further right answers, which are not ranked.
     * `fact`: the same in all wordings of one fact; `template`: the wording.
+    * `human`: the share of people who give the answer in the good text, minus that in the worse one; NaN if unknown.
     """
 
     id: str
@@ -60,6 +62,7 @@ class ClozeItem:
     other_answers: tuple[str, ...] = ()
     fact: str = ""
     template: str = ""
+    human: float = nan
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -91,7 +94,7 @@ def filled(context: str, answer: str) -> Candidate:
 
 
 def pair(id: str, phenomenon: str, good: str, bad: tuple[str, ...], lemma: str = "", condition: str = "") -> ClozeItem:
-    """A good sentence and worse ones; without a `lemma`, the words in which the first two differ are one.
+    """A good sentence and worse ones; without a `lemma`, the words in which the first two differ stand for it.
 
     >>> pair("1", "number", "The cat sleeps.", ("The cat sleep.",)).lemma
     'sleep sleeps'
@@ -104,7 +107,7 @@ def pair(id: str, phenomenon: str, good: str, bad: tuple[str, ...], lemma: str =
 def gap(
     id: str, phenomenon: str, context: str, answers: tuple[str, ...], lemma: str = "", condition: str = ""
 ) -> ClozeItem:
-    """A sentence with a gap, its answer and worse ones; without a `lemma`, the answers in their alphabetical order."""
+    """A sentence with a gap, its answer and worse ones; a missing `lemma` is the answers in alphabetical order."""
     good, *bad = (filled(context, answer) for answer in answers)
     return ClozeItem(id, phenomenon, good, tuple(bad), lemma or " ".join(sorted(answers)), condition)
 
@@ -123,7 +126,7 @@ def differing(good: str, bad: str) -> str:
 
 
 def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
-    """At most so many items of each condition of each phenomenon, at equal distances in the file, in its order.
+    """At most this many items of each condition of each phenomenon, at equal distances in the file, in its order.
 
     All wordings of a fact count as one item, and are all kept.
     """
@@ -135,7 +138,7 @@ def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
 
 
 def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
-    """At most so many items, drawn evenly over the conditions of phenomena by a fixed seed, in the order of the file.
+    """At most this many items, drawn evenly over the conditions of phenomena by a fixed seed, in the order of the file.
 
     All wordings of a fact are taken together.
 
@@ -154,7 +157,7 @@ def drawn(items: Sequence[ClozeItem], most: int) -> Sequence[ClozeItem]:
 
 
 def at_equal_distances(names: Sequence[Name], most: int) -> Sequence[Name]:
-    """At most so many names at equal distances, the first among them.
+    """At most this many names at equal distances, the first among them.
 
     >>> at_equal_distances("abcdefg", 3), at_equal_distances("ab", 3)
     (['a', 'c', 'e'], 'ab')

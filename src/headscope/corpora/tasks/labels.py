@@ -32,7 +32,7 @@ MEANING = {name: names[0] for names in SYNONYMS for name in names}
 
 
 def class_name(label: Label) -> str:
-    """The name of a class: 1, 1.0 and "1.0" are one, and so are None, NaN and "".
+    """The name of a class: 1, 1.0 and "1.0" are the same class, and so are None, NaN and "".
 
     >>> class_name(1.0), class_name("2.0"), class_name("0.5"), class_name(float("nan"))
     ('1', '2', '0.5', '')

@@ -73,7 +73,7 @@ def loss(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
 
 
 def perplexity(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """The exponential of `loss`: a uniform choice among so many pieces has the same loss."""
+    """The exponential of `loss`: a uniform choice among this many pieces has the same loss."""
     return np.exp(loss(outputs, targets))
 
 
@@ -141,7 +141,7 @@ def intervals(
     resampled: Float[np.ndarray, "resample *variant metric"],
     units: float,
 ) -> Float[np.ndarray, "*variant metric 2"]:
-    """The 95% intervals of scores in some metrics; a share of 0 or 1 has the bound that so many units allow.
+    """The 95% intervals of scores in some metrics; a share of 0 or 1 has the bound that this many units allow.
 
     >>> intervals(["accuracy"], np.array([1.0]), np.ones((100, 1)), units=50).round(3).tolist()
     [[0.929, 1.0]]

@@ -47,7 +47,7 @@ def _of_pair(example: Example, seed: int, *, change: Callable[[Example], Example
 
 
 def _negated(example: Example, seed: int) -> Example | None:
-    """The last segment with "not" behind its first auxiliary; None without one."""
+    """The last segment with "not" after its first auxiliary; None without one."""
 
     def change(sentence: Sentence) -> Sentence:
         return Sentence(AUXILIARY.sub(r"\1 not", sentence.text, count=1), document=sentence.document)

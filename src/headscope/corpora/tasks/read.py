@@ -198,7 +198,7 @@ def _split(task: str | None, data: str | Path, split: str, options: Options) -> 
 
 
 def _drawn(source: Any, options: Options) -> Corpus:
-    """The examples of a source, or so many as the limit says, drawn from all: splits of tasks are often sorted."""
+    """The examples of a source, or this many as the limit says, drawn from all: splits of tasks are often sorted."""
     return corpora.read(source, replace(options, from_first=False))
 
 

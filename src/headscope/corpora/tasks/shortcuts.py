@@ -36,7 +36,7 @@ LEXICON = {
     "wrote": ["read the book", "wrote the letter", "ate the soup", "sang the song", "cooked the meal"],
 }
 NAME = "shortcuts"
-# Pairs of a case, and of each case one of so many with a hypothesis of other words.
+# Pairs of a case, and of each case one of this many with a hypothesis of other words.
 PAIRS, OTHERS = 40, 4
 OTHER = "other words"
 SLOT = re.compile(r"\{([a-z]+)(\d)(:verb)?\}")

@@ -1,4 +1,4 @@
-"""The commands of papers: `claims`, which of theirs results bear out, and `cite`, whom to cite for results."""
+"""The commands about papers: `claims` tells which claims hold in results, `cite` whom to cite for them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

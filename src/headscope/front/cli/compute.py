@@ -87,7 +87,7 @@ def work(job: bytes, engine: Any) -> None:
 
 @contextmanager
 def checks_of(task: Mapping[str, Any]) -> Iterator[Path]:
-    """Within this context a folder with the checks of corpora that a worker was sent."""
+    """A folder, removed after this context, with the checks of corpora that a worker was sent."""
     with TemporaryDirectory(prefix="headscope-") as scratch:
         for name, check in task["checks"].items():
             (Path(scratch) / name).write_text(check, encoding="utf-8")

@@ -62,7 +62,7 @@ def report(
                 for page in _all_pages(*directories, again=again, on_total=expect, **drawn):
                     pages.append(page)
                     advance(page.name == "report.html")  # of the results, which alone are counted before
-        finally:  # those that are written are named behind the bar, whatever happened then
+        finally:  # those that are written are named after the bar, whatever happened then
             _print_pages(pages, directories, json=json)
 
 

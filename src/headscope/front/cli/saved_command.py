@@ -103,7 +103,7 @@ def _named(values: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
 
 
 def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
-    """Why the command has to run ("" without a whole result); None if its result is of what the command reads now."""
+    """Why the command must run again ("" without a complete result); None if its result is up to date."""
     from headscope import results
 
     if not (directory / "result.nc").is_file():

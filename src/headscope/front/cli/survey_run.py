@@ -78,7 +78,7 @@ def budget_of(
     folder: Path,
     values: Mapping[str, Any],
 ) -> Budget:
-    """The time of a survey with the sizes that it was begun with; of a new one, with the speed of a first batch."""
+    """The time budget of a survey: one that resumes keeps its sizes, a new one has the speed of a first batch."""
     runs = [plan for plan in plans if not plan.lacks]
     kept = kept_sizes(folder)
     budget = Budget(seconds_of(text), estimates, sizes=kept)
@@ -118,7 +118,7 @@ def _given(plan: PlannedStudy, values: Mapping[str, Any]) -> list[str]:
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:
-    """Seconds that a second of the estimates takes here: forward passes over a few examples, after as many others."""
+    """How many seconds an estimated second takes here, timed on a few examples after a warm-up on others."""
     from headscope.encoding.encoder import Words
     from headscope.passes.batches import by_length
     from headscope.passes.forward import Forward

@@ -36,6 +36,10 @@ Export = Annotated[
 ]
 Text = Annotated[str | None, typer.Option(metavar="TEXT", help="The text of the view.")]
 Second = Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")]
+Against = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="Another text, to compare with: which heads change, and where."),
+]
 State = Annotated[
     str, typer.Option(metavar="STATE", help="What follows '#' in the page's address, e.g. 'v=map&h=4-7'.")
 ]
@@ -60,17 +64,21 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     export: Export = None,
     text: Text = None,
     second: Second = None,
+    against: Against = None,
     state: State = "",
     **shared: Annotated[Any, (*LOADING, "debug")],
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     options = {name: shared[name] for name in LOADING}
     with user_errors(shared["debug"]):
+        if text is None and (export or against is not None):
+            named = f"--export '{export}'" if export else "--against"
+            raise HeadscopeError(f"{named} needs a text; add --text TEXT")
+        if against is not None and (with_ or steps or second is not None):
+            raise HeadscopeError("--against compares two texts in one model; leave out --with, --steps and --second")
         if export:
-            if text is None:
-                raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
             subject = (places, with_, steps, corpora or ["sample"])
-            typer.echo(escaped(_exported(export, subject, (text, second, state), options)))
+            typer.echo(escaped(_exported(export, subject, (text, second, against), state, options)))
             return
         for package in ("starlette", "uvicorn"):
             require(package)
@@ -80,10 +88,11 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         with listening(port) as socket:
             session, calls = _session(places, with_, steps, corpora or ["sample"], options), CallQueue()
             from headscope.viewer.server import application
-            from headscope.viewer.view_state import fragment, parse_state
+            from headscope.viewer.view_state import comparing, fragment, parse_state
 
-            texts = {name: words for name, words in {"first": text, "second": second}.items() if words}
-            opened = "&".join(filter(None, [state, fragment(texts)]))
+            named = {"first": text, "second": second, "against": against}
+            texts = {name: words for name, words in named.items() if words}
+            opened = "&".join(filter(None, [comparing(state) if against else state, fragment(texts)]))
             parse_state(opened)
             serve_on(application(session, calls.call), socket, lambda url: _started(url, opened, no_browser), calls)
 
@@ -125,14 +134,15 @@ def _session(
 def _exported(
     path: Path,
     subject: tuple[list[str] | None, str | None, str | None, list[str]],
-    view: tuple[str, str | None, str],
+    texts: tuple[str, str | None, str | None],
+    state: str,
     options: dict[str, Any],
 ) -> Path:
-    """Write a view (two texts and the state) of a subject (places, second model, steps and corpora) to a file."""
+    """Write a view of texts (see `ViewSession.text`) by a subject (places, second model, steps and corpora)."""
     from headscope.figures.export import FORMATS
-    from headscope.viewer.view_state import parse_state
+    from headscope.viewer.view_state import comparing, parse_state
 
-    first, second, state = view
+    state = state if texts[-1] is None else comparing(state)
     format = path.suffix.removeprefix(".").casefold()
     if format not in ("html", *FORMATS):
         raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
@@ -141,7 +151,7 @@ def _exported(
     session = _session(places, with_, steps, corpora if parse_state(state).view == "try" else [], options)
     from headscope.viewer.export import export_file
 
-    return export_file(session, session.text(first, second)["id"], path, state, notice)
+    return export_file(session, session.text(*texts)["id"], path, state, notice)
 
 
 def split(places: list[str]) -> tuple[str, list[str]]:

@@ -179,7 +179,7 @@ def _files(plan: PlannedRun) -> Iterator[Path]:
 
 
 def _limited(path: Path, limit: int | None) -> float:
-    """About the tokens of a file, of so many examples at most."""
+    """About the tokens of a file, of this many examples at most."""
     examples = words = size = 0
     treebank = ".conllu" in path.name
     with opened(path) as lines:

@@ -21,9 +21,10 @@ LAYERS, HEADS, WIDTH, INNER = (
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
-# Scored inputs take as much as fits into two minutes unless all are asked for: `attributions.sample_sizes`.
+# Scored inputs take as much as fits into two minutes, in a larger model ten, unless all are asked for:
+# `attributions.sample_sizes`.
 LEAST_SCORED, SCORED_SHARE = 2, 2 / 3
-SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 260_000
+SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES, LONGEST = 20, 700, 260_000, 5
 ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
 
@@ -76,7 +77,7 @@ class StudyEstimate:
     sample: str = ""
 
     def of(self, examples: int) -> float:
-        """Seconds for so many examples."""
+        """Seconds for this many examples."""
         return self.fixed + self.per_example * examples + self.per_sampled * min(examples, self.most)
 
 
@@ -120,21 +121,28 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     fixed = cost.fixed + cost.complete * full
     estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
-        return _with_scored(estimate, tokens, FORWARD * shape.size / workers, cost.scored, full)
+        work = shape.size * shape.layers / BUILT_IN.layers
+        return _with_scored(estimate, tokens, work, FORWARD * work / workers, cost.scored, full)
     if most < examples:
         words = f"{most:,} of them; all with --full"
         return replace(estimate, per_example=0.0, per_sampled=estimate.per_example, most=most, sample=words)
     return estimate
 
 
-def _with_scored(estimate: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
-    """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
+def _with_scored(
+    estimate: StudyEstimate, tokens: float, work: float, forward: float, scored: int, full: bool
+) -> StudyEstimate:
+    """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention.
+
+    * `work`: of them, as a multiple of that in the built-in model; `forward`: seconds for 1,000 tokens of them.
+    """
+    together = TOKENS_OF_PASSES * min(1, LONGEST / work)
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
-    left = TOKENS_OF_PASSES - min(scored * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
+    left = together - min(scored * ALTERED * tokens, together * (1 - SCORED_SHARE))
     quick = min(scored, max(LEAST_SCORED, int(left / blanked)))
     words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""
     most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
-    passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
+    passes = total if full else min(total, max(together, LEAST_SCORED * blanked))
     return replace(estimate, per_sampled=passes / most * forward / 1000, most=most, sample=words)
 
 

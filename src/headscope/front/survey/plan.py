@@ -91,7 +91,7 @@ def planned(
 
 
 def in_survey(study: str) -> InSurvey:
-    """What a study says of its part in a survey, which runs it."""
+    """How a study declares that a survey runs it."""
     survey = catalog.study(study).survey
     if isinstance(survey, str):
         raise HeadscopeError(f"a survey does not run '{study}', which needs {survey}")
@@ -115,7 +115,7 @@ def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task:
 
 
 def words_of(plan: PlannedStudy, model: str, options: Sequence[str], task: Sequence[str], out: str) -> list[str]:
-    """The words of the command that a study of a plan is, with the options of all studies, and those of the task.
+    """The command line of a planned study: options of the survey, then those of its task.
 
     >>> plan = planned([CorpusFacts("texts.txt", 3, frozenset({"text"}))], task=False)[0]
     >>> words_of(plan, "m", ["--seed", "1"], [], "o")

@@ -125,7 +125,7 @@ def _fill(
 ) -> None:
     """Write whether answers are filled from the left; `start` is the number of the first item of the window.
 
-    A piece is read behind the right ones before it: a greedy fill gets there if and only if all of these come first.
+    A piece is read after the right ones before it: a greedy fill gets there if and only if all of these come first.
     """
     part, unknown = slice(start, start + len(texts)), predictor.model.tokenizer.unk_token_id
     single = ranks.rank[part]

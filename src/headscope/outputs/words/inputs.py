@@ -161,7 +161,7 @@ def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Pre
 
 
 def _segments(texts: Sequence[ScoredPieces], tokens: int) -> dict[str, Tensor]:
-    """The segment ids of the first so many tokens of each text; nothing where the model is given none."""
+    """The segment ids of the first tokens of each text, this many; nothing where the model is given none."""
     if not all(len(text.segments) for text in texts):
         return {}
     return {NAME: torch.from_numpy(np.stack([text.segments[:tokens] for text in texts]))}

@@ -1,4 +1,4 @@
-"""The words of texts as inputs that predict them: the next ones, or some of them, each behind a mask of its own."""
+"""The words of texts as inputs that predict them: the next ones, or some of them, each under a mask of its own."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

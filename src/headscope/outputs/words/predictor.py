@@ -112,7 +112,7 @@ def text_scores(
 ) -> TextScores:
     """The score of each text.
 
-    For a masked model each scored piece is predicted behind a mask, from the pieces on both sides: the sum is the
+    For a masked model each scored piece is predicted under a mask, from the pieces on both sides: the sum is the
     pseudo-log-likelihood (Salazar et al. 2020). Later pieces of the same word are masked too (Kauf and Ivanova 2023,
     PLL-word-l2r), and so are later pieces of an answer; with `plain` each piece of a sentence is masked alone. For a
     causal model each piece is predicted from those before it.

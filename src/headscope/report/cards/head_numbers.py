@@ -117,7 +117,7 @@ def of_labels(numbers: list[Row], variable: str, *labels: str) -> Row | None:
     return matching[0] if matching else None
 
 
-# A card has so many rows with bars, and heads of these ranks stand out.
+# A card has this many rows with bars, and heads of these ranks stand out.
 MOST_ROWS, FIRST = 12, 3
 
 

@@ -22,7 +22,7 @@ export function headBitmaps(tiles, place, { maximum, dark, scale = "map" }) {
   });
 }
 
-/** Pictures of the first head's attention minus the second's; `maximum` is the difference that is darkest. */
+/** Pictures of the second head's attention minus the first's; `maximum` is the difference that is darkest. */
 export function differenceBitmaps(tiles, one, other, { maximum, dark }) {
   const colours = differenceShades(dark);
   return kept((zoom, row, column) => {
@@ -31,7 +31,7 @@ export function differenceBitmaps(tiles, one, other, { maximum, dark }) {
       for (let line = 0, at = 0; line < first.height; line += 1) {
         const [a, b] = [first.maxima[line] / maximum, second.maxima[line] / maximum];
         for (let cell = 0; cell < first.width; cell += 1, at += 1) {
-          const step = Math.round((first.levels[at] * a - second.levels[at] * b) / 255 * STEPS);
+          const step = Math.round((second.levels[at] * b - first.levels[at] * a) / 255 * STEPS);
           pixels[at] = colours[STEPS + Math.max(-STEPS, Math.min(STEPS, step))];
         }
       }
@@ -47,7 +47,7 @@ export function pairedDifferenceBitmaps(tiles, [one, other], pairs, counts, { ma
     const rows = lines.map(([first, second]) => [rowValues(tiles, one, first, counts[0]), rowValues(tiles, other, second, counts[1])]);
     if (rows.flat().includes(null)) return null;
     return painted(cells.length, lines.length, (pixels) => rows.forEach(([first, second], line) => cells.forEach(([from, to], cell) => {
-      const step = Math.round((first[from] - second[to]) / maximum * STEPS);
+      const step = Math.round((second[to] - first[from]) / maximum * STEPS);
       pixels[line * cells.length + cell] = colours[STEPS + Math.max(-STEPS, Math.min(STEPS, step))];
     })));
   });
@@ -62,14 +62,14 @@ export function paintSmall(canvas, overview, { layer, head }, dark) {
   }));
 }
 
-/** Paint the difference of two small maps; darkest is the largest attention of both. */
+/** Paint the second small map minus the first; darkest is the largest attention of both. */
 export function paintSmallDifference(canvas, one, other, { layer, head }, dark) {
   const colours = differenceShades(dark);
   const [first, second] = [smallMap(one, layer, head), smallMap(other, layer, head)];
   const maximum = Math.max(first.maximum, second.maximum) || 1;
   const [a, b] = [first.maximum / maximum / 255, second.maximum / maximum / 255];
   paint(canvas, first.side, first.side, (pixels) => first.levels.forEach((level, at) => {
-    pixels[at] = colours[STEPS + Math.round((level * a - second.levels[at] * b) * STEPS)];
+    pixels[at] = colours[STEPS + Math.round((second.levels[at] * b - level * a) * STEPS)];
   }));
 }
 

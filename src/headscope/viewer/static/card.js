@@ -5,11 +5,11 @@ import { fragmentBox } from "./fragment.js";
 import { headPlace } from "./state.js";
 
 export function cardView(context) {
-  const { heads: [name], model } = context.store.get();
+  const { heads: [name] } = context.store.get();
   const { results } = context.model;
   if (!results?.length) {
     return { element: make("p", { class: "quiet" }, "There are no results about this model at hand; headscope profile, syntax and others make them, and headscope view MODEL DIR shows them."), destroy() {} };
   }
-  const body = fragmentBox(`Card of head ${name}`, context.source.card(headPlace(name), model));
+  const body = fragmentBox(`Card of head ${name}`, context.source.card(headPlace(name), context.modelNumber()));
   return { element: make("div", { class: "card-view" }, make("h3", {}, `Head ${name}`), body), destroy() {} };
 }

@@ -1,4 +1,4 @@
-/** Two models on the same text: the maps of a head side by side, and their difference. */
+/** Two models on the same text, or one model on two texts: the maps of a head side by side, and their difference. */
 
 import { differenceBitmaps, headBitmaps, pairedDifferenceBitmaps } from "./bitmaps.js";
 import { make, share } from "./dom.js";
@@ -6,20 +6,21 @@ import { heatMap } from "./heat_map.js";
 import { mapSvg } from "./map_svg.js";
 import { zoomButtons } from "./map_view.js";
 import { cellValue } from "./tile_store.js";
+import { changeOfHead } from "./text_changes.js";
 import { sharedUnits } from "./units.js";
 import { quoted } from "./words.js";
 
 const APART = "The two models cut this text into different tokens: show words instead of pieces to see the difference.";
-const POINT_BOTH = "Point at a cell to read both models.";
+const POINT_BOTH = "Point at a cell to read both.";
 
 export function compareView(context) {
-  if (context.model.models.length < 2) return alone("Two models are compared: start headscope view with a second model.");
+  if (context.readings().length < 2) return alone("Two models or two texts are compared: start headscope view with --with MODEL, or with --against TEXT.");
   if (!context.sameHeads()) return alone("These two models differ in layers or heads; there is no head to compare.");
   const compared = comparedHead(context);
   const readout = make("output", { class: "readout", "aria-live": "polite" });
   const maps = compared.titles.map((title, index) => heatMap(compared.picture(index), listeners(index)));
   let focus = compared.placeOf(0, context.store.get().pin);
-  const say = () => { readout.textContent = compared.shared ? compared.say(focus) : APART; };
+  const say = (words = compared.say(focus)) => { readout.textContent = compared.shared ? words : APART; };
   say();
 
   /** What a map does with the pointer and the window: the other maps follow. */
@@ -27,30 +28,32 @@ export function compareView(context) {
     const { store } = context;
     return { ...store.get(), pin: compared.unitsAt(index, compared.placeOf(0, store.get().pin)),
       height: context.height() * (index === 2 ? 1 : 0.7),
-      onFocus: (query, key, pinned) => follow(compared.placeOf(index, { query, key }), pinned),
-      onScroll: (left, top) => maps.filter(({ element }) => element.scrollLeft !== left || element.scrollTop !== top).forEach((map) => map.scrollTo(left, top)),
+      onFocus: (query, key, pinned) => follow(index, { query, key }, pinned),
+      onScroll: (left, top) => context.data.text.against || maps.filter(({ element }) => element.scrollLeft !== left || element.scrollTop !== top).forEach((map) => map.scrollTo(left, top)),
       onView: (view) => store.set(view, true) };
   }
 
-  function follow(place, pinned) {
+  /** The other maps show the cell that is in focus in one; a word that only one text has is in focus there alone. */
+  function follow(index, cell, pinned) {
     if (!compared.shared) return;
-    focus = place;
-    maps.forEach((map, index) => {
-      const { query, key } = compared.unitsAt(index, place);
+    focus = compared.placeOf(index, cell);
+    maps.forEach((map, at) => {
+      const { query, key } = at === index ? cell : compared.unitsAt(at, focus);
       map.point(query, key);
     });
-    say();
-    if (pinned) context.store.set({ pin: compared.unitsAt(0, place) }, true);
+    say(focus || cell.query === null ? undefined : compared.sayAlone(index, cell));
+    if (pinned) context.store.set({ pin: compared.unitsAt(0, focus) }, true);
   }
 
   const figure = (title, index) => make("figure", { class: index === 2 ? "wide" : "" }, make("figcaption", {}, title), maps[index].element);
   return {
-    element: make("div", { class: "compare-view" }, readout, make("div", { class: "compare-maps" }, compared.titles.map(figure)), zoomButtons(...maps)),
+    element: make("div", { class: "compare-view" }, compared.change, readout, make("div", { class: "compare-maps" }, compared.titles.map(figure)), zoomButtons(...maps)),
     arrived() {
       compared.refresh();
       say();
       for (const map of maps) map.redraw();
     },
+    columns: compared.columns,
     svg: compared.svg,
     destroy: () => maps.forEach((map) => map.destroy()),
   };
@@ -64,8 +67,10 @@ function comparedHead(context) {
   const unitsOf = pair.map((model) => context.data.unitsOf[model]);
   const shared = sharedUnits(text, unitsOf);
   const units = shared?.units ?? unitsOf;
-  const names = pair.map((model) => context.model.models[model].name);
-  const titles = shared ? [...names, "difference"] : names;
+  const aligned = shared?.shared ?? units; // rows and columns at the same places
+  const names = pair.map((model) => context.readings()[model].name);
+  const titles = shared ? [...names, text.against ? "second minus first" : "difference"] : names;
+  const change = text.against ? make("p", { class: "changes" }, changeOfHead(text, name), " * marks a word that the other text lacks.") : null;
   const places = pair.map((model) => context.place(name, model));
   const largestOfBoth = () => pair.map((model, at) => context.maximum(name, model, units[at]));
   let maxima = largestOfBoth();
@@ -81,24 +86,33 @@ function comparedHead(context) {
     return pairedDifferenceBitmaps(tiles, places, shared.pairs, unitsOf.map((each) => each.labels.length), colours);
   }
 
-  /** The cell at a place in both models, in words. */
+  /** The cell at a place in both maps, in words. */
   function say(place) {
     if (!place) return POINT_BOTH;
-    const { labels, rows, columns } = units[2];
+    const { labels, rows, columns } = aligned[2];
     const cell = `${quoted(labels[rows[place[0]]])} → ${quoted(labels[columns[place[1]]])}`;
-    const [one, other] = [0, 1].map((at) => cellValue(tiles, places[at], units[at].rows[place[0]], units[at].columns[place[1]]));
+    const [one, other] = [0, 1].map((at) => cellValue(tiles, places[at], aligned[at].rows[place[0]], aligned[at].columns[place[1]]));
     if (one === null || other === null) return cell;
-    return `${cell}: ${share(one)} in ${names[0]}, ${share(other)} in ${names[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
+    return `${cell}: ${share(one)} in ${names[0]}, ${share(other)} in ${names[1]}, difference ${(other - one > 0 ? "+" : "") + share(other - one)}.`;
+  }
+
+  /** A cell of one text with a word that the other lacks, in words. */
+  function sayAlone(at, { query, key }) {
+    const value = cellValue(tiles, places[at], query, key);
+    const { labels } = unitsOf[at];
+    return `${quoted(labels[query])} → ${quoted(labels[key])}${value === null ? "" : `: ${share(value)} in ${names[at]}`}; the other text lacks ${aligned[at].rows.includes(query) ? quoted(labels[key]) : quoted(labels[query])}.`;
   }
 
   return {
-    shared, titles, say,
+    shared, titles, change, say, sayAlone,
+    columns: shared && names.map((each, at) => ({ title: `head ${name} in ${each}, to`, units: unitsOf[at], place: places[at], rows: aligned[at].rows })),
     picture: (index) => ({ units: units[index], label: `${titles[index]}: attention map of head ${name}`, bitmap: (...tile) => bitmaps[index](...tile) }),
     placeOf(index, { query, key }) {
-      const place = [units[index].rows.indexOf(query), units[index].columns.indexOf(key)];
+      const { rows, columns } = aligned[index];
+      const place = [rows.indexOf(query), columns.indexOf(key)];
       return place.includes(-1) ? null : place;
     },
-    unitsAt: (index, place) => (place ? { query: units[index].rows[place[0]], key: units[index].columns[place[1]] } : { query: null, key: null }),
+    unitsAt: (index, place) => (place ? { query: aligned[index].rows[place[0]], key: aligned[index].columns[place[1]] } : { query: null, key: null }),
     refresh() {
       const before = String(maxima);
       maxima = largestOfBoth();

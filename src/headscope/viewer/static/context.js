@@ -3,7 +3,7 @@
 import { smallMap } from "./binary.js";
 import { afterRest } from "./dom.js";
 import { headColour } from "./palette.js";
-import { headPlace, viewStore } from "./state.js";
+import { COMPARING, NOT_COMPARING, headPlace, viewStore } from "./state.js";
 import { SIDE, tileValue } from "./tile_store.js";
 
 /** The context of a viewer; `data` is filled with each text, `complain(message)` shows an error. */
@@ -18,15 +18,17 @@ export function createContext(source, state, options, complain) {
     dark: () => scheme.matches,
     headColour: (at) => headColour(at, scheme.matches),
     height: () => options.height ?? Math.max(280, Math.min(680, innerHeight * 0.68)),
-    show: (first, second) => store.set({ first, second, at: [0, 0], zoom: 0, pin: { query: null, key: null } }),
+    show: (first, second, against = "") => store.set({ first, second, against, ...(!against === !store.get().against ? {} : against ? COMPARING : NOT_COMPARING), at: [0, 0], zoom: 0, pin: { query: null, key: null } }),
     numbers: () => context.measured[Math.min(store.get().model, context.measured.length - 1)],
     kindsOf: (name) => context.numbers().kindsOf.get(name) ?? [],
     place: (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.unitsOf[model].words }),
     maximum: (name, model = store.get().model, units = context.data.unitsOf[model]) => largest(context, name, model, units),
+    readings: () => readingsOf(context),
+    modelNumber: () => (context.data.text.against ? 0 : store.get().model), // the model of the maps on show
     names: () => context.model.training ?? context.model.models.map((each) => each.name).join(" and "),
-    pair: () => [0, Math.max(1, store.get().model)], // the models that are compared
+    pair: () => [0, Math.max(1, store.get().model)], // the models or texts that are compared
     sameHeads: () => new Set(context.model.models.map((each) => String(each.heads))).size === 1,
-    comparable: () => context.data.overviews.length > 1 && context.sameHeads() && context.data.text.same_tokens !== false,
+    comparable: () => context.data.overviews.length > 1 && context.sameHeads() && (context.data.text.same_tokens !== false || Boolean(context.data.text.against)),
     destroy() {
       scheme.removeEventListener("change", redraw);
       remember.cancel();
@@ -34,6 +36,11 @@ export function createContext(source, state, options, complain) {
     },
   };
   return context;
+}
+
+/** What the maps are of: models, or two texts that are compared, with what the page knows about the model. */
+function readingsOf({ data, model: { models } }) {
+  return data?.text.against ? ["first text", "second text"].map((name) => ({ ...models[0], name })) : models;
 }
 
 /** The largest attention of a head among the rows and columns on show; of the whole map where that is more than one tile. */

@@ -14,13 +14,13 @@ export function factTable(context) {
   function update() {
     if (!fold.open || !context.data) return;
     const { units, tiles } = context.data;
-    const { heads } = context.store.get();
-    const places = heads.map((name) => context.place(name));
-    const rows = units.rows.slice(0, MOST_ROWS).map((unit) => make("tr", {}, make("th", { scope: "row", title: rawTitle(units, unit) || undefined }, units.labels[unit]),
-      places.map((place) => make("td", {}, strongKeys(units, rowValues(tiles, place, unit, units.labels.length))))));
+    const columns = context.view?.columns ?? context.store.get().heads.map((name) => ({ title: `head ${name}, to`, units, place: context.place(name), rows: units.rows }));
+    const [{ units: first, rows: all }] = columns; // the same places in each column
+    const rows = all.slice(0, MOST_ROWS).map((unit, at) => make("tr", {}, make("th", { scope: "row", title: rawTitle(first, unit) || undefined }, first.labels[unit]),
+      columns.map((column) => make("td", {}, strongKeys(column.units, rowValues(tiles, column.place, column.rows[at], column.units.labels.length))))));
     body.replaceChildren(make("table", {},
-      make("caption", {}, `The ${MOST_KEYS} keys that each ${units.words ? "word" : "token"} attends to most${units.rows.length > MOST_ROWS ? `; the first ${MOST_ROWS}` : ""}`),
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "attends"), heads.map((name) => make("th", { scope: "col" }, `head ${name}, to`)))),
+      make("caption", {}, `The ${MOST_KEYS} keys that each ${first.words ? "word" : "token"} attends to most${all.length > MOST_ROWS ? `; the first ${MOST_ROWS}` : ""}`),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "attends"), columns.map(({ title }) => make("th", { scope: "col" }, title)))),
       make("tbody", {}, rows)));
   }
   return { element: fold, update };

@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { gridSvg } from "./grid_svg.js";
 import { headGrid } from "./head_grid.js";
+import { changeLine, mostChanged } from "./text_changes.js";
 import { headPane } from "./pane.js";
 import { headPlace } from "./state.js";
 import { stepSlider } from "./step_slider.js";
@@ -18,6 +19,7 @@ export function createFrame(context) {
   const { source, store } = context;
   const form = source.live ? textForm(context) : null;
   const words = make("p", { class: "text-line" });
+  const changes = make("p", { class: "changes", role: "status", hidden: true });
   const grid = headGrid(context);
   const pane = headPane(context, () => gridSvg(grid.pictures(), context.names()));
   const steps = stepSlider(context);
@@ -27,15 +29,19 @@ export function createFrame(context) {
   async function loadText() {
     loads += 1;
     const mine = loads;
-    const { first, second } = store.get();
+    const { first, second, against } = store.get();
     columns.setAttribute("aria-busy", "true");
     try {
-      const text = await source.text(first || FIRST_TEXT, second);
-      const overviews = await Promise.all(context.model.models.map((_, at) => source.overview(text.id, at)));
+      const text = await source.text(first || FIRST_TEXT, second, against);
+      const texts = [text, ...(text.others ?? [])];
+      const overviews = await Promise.all(texts.map((_, at) => source.overview(text.id, at)));
+      const compared = text.against ? await Promise.all(texts.map((_, at) => source.sharedOverview(text.id, at))) : overviews;
       if (mine !== loads) return; // another text was asked for meanwhile
-      context.data = { text, texts: [text, ...(text.others ?? [])], overviews, tiles: tileStore(source, text.id, pane.arrived, lost) };
+      context.data = { text, texts, overviews, compared, tiles: tileStore(source, text.id, pane.arrived, lost) };
       form?.update({ first: FIRST_TEXT, ...text });
-      words.textContent = [text.first, text.second].filter(Boolean).join(" | ");
+      words.textContent = text.against ? `First text: ${text.first} Second text: ${text.against}` : [text.first, text.second].filter(Boolean).join(" | ");
+      changes.hidden = !text.against;
+      changes.textContent = text.against ? changeLine(text) : "";
     } finally {
       if (mine === loads) columns.removeAttribute("aria-busy");
     }
@@ -55,7 +61,8 @@ export function createFrame(context) {
     if (!context.data) return;
     chooseHeads();
     const state = store.get();
-    context.data.unitsOf = context.data.texts.map((each) => unitsOf(each, state));
+    const shown = state.view === "compare" && context.data.text.against ? { ...state, unit: "words", across: false } : state;
+    context.data.unitsOf = context.data.texts.map((each) => unitsOf(each, shown));
     context.data.units = context.data.unitsOf[state.model];
     steps?.update();
     columns.classList.toggle("alone", !state.grid);
@@ -67,14 +74,14 @@ export function createFrame(context) {
 
   /** Leave out a model and heads that are not there; without any head choose one that does something plain. */
   function chooseHeads() {
-    const { models } = context.model;
+    const models = context.readings();
     const model = Math.min(store.get().model, models.length - 1);
     const counts = models[model].heads;
     const there = (name) => headPlace(name).head <= (counts[headPlace(name).layer - 1] ?? 0);
     const heads = store.get().heads.filter(there);
-    const [usual] = [...context.numbers().kindsOf].find(([name, [first]]) => there(name) && TELLING.includes(first.kind)) ?? ["1-1"];
+    const [usual] = context.data.text.changes?.length ? [mostChanged(context.data.text)[0].name] : [...context.numbers().kindsOf].find(([name, [first]]) => there(name) && TELLING.includes(first.kind)) ?? ["1-1"];
     store.set({ model, heads: heads.length ? heads : [usual] }, true);
   }
 
-  return { elements: [form ? form.element : words, steps?.element, columns].filter(Boolean), loadText, update };
+  return { elements: [form ? form.element : words, steps?.element, changes, columns].filter(Boolean), loadText, update };
 }

@@ -12,13 +12,19 @@ export function dressCell(grid, name, cell) {
   const { kind, sort } = context.store.get();
   const kinds = context.kindsOf(name);
   const value = colours.values.get(name);
-  const word = colours.values.size ? (value === undefined ? "–" : short(value)) : kinds[0]?.word ?? "";
+  const word = colours.values.size ? (value === undefined ? "–" : brief(value)) : kinds[0]?.word ?? "";
   paintHead(context, cell.querySelector("canvas"), headPlace(name), context.dark());
   cell.style.setProperty("--frame", frameOf(grid, name, context.dark()) ?? "var(--rule)");
   cell.querySelector(".grid-word").replaceChildren(...(sort ? [make("b", {}, name)] : []), word);
+  cell.classList.toggle("number", colours.values.size > 0);
   cell.dataset.word = word;
   cell.setAttribute("aria-label", describeHead(grid, name));
   cell.classList.toggle("dim", Boolean(kind) && !kinds.some((each) => each.kind === kind));
+}
+
+/** A number that fits below a small cell. */
+function brief(value) {
+  return short(Math.abs(value) < 0.1 ? Number(value.toPrecision(2)) : value);
 }
 
 /** A head in words: what it does, its number, its strongest attention. */
@@ -43,10 +49,9 @@ export function gridPictures(grid) {
 
 function paintHead(context, canvas, place, dark) {
   const { view, model } = context.store.get();
-  const { overviews } = context.data;
-  const [one, other] = context.pair().map((at) => overviews[at]);
-  if (view === "compare" && context.comparable()) paintSmallDifference(canvas, one, other, place, dark);
-  else paintSmall(canvas, overviews[model] ?? one, place, dark);
+  const { overviews, compared } = context.data;
+  if (view === "compare" && context.comparable()) paintSmallDifference(canvas, ...context.pair().map((at) => compared[at]), place, dark);
+  else paintSmall(canvas, overviews[model] ?? overviews[0], place, dark);
 }
 
 /** The colour of a head's frame by the number or the kind that frames show; undefined without one. */

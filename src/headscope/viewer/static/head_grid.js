@@ -8,6 +8,7 @@ import { gridLegend } from "./grid_legend.js";
 import { inOrder, orderControls } from "./head_order.js";
 import { bestOfLayer, layerPanels } from "./layer_panels.js";
 import { headPlace } from "./state.js";
+import { changeNumbers } from "./text_changes.js";
 import { SENTENCES } from "./words.js";
 
 export function headGrid(context) {
@@ -35,9 +36,9 @@ function sideways(content) {
 function updateGrid(grid) {
   const { context } = grid;
   const { colour, sort, view } = context.store.get();
-  const numbers = [...(context.comparable() ? [differenceOfHeads(context)] : []), ...context.numbers().numbers];
+  const numbers = [...(context.data.text.changes ? changeNumbers(context.data.text) : context.comparable() ? [differenceOfHeads(context)] : []), ...context.numbers().numbers];
   const numberOf = (name) => numbers.find((each) => each.name === name);
-  grid.explain.textContent = view === "compare" && context.comparable() ? SENTENCES.differences : SENTENCES.grid;
+  grid.explain.textContent = view === "compare" && context.comparable() ? SENTENCES[context.data.text.against ? "changes" : "differences"] : SENTENCES.grid;
   drawControls(grid, numbers);
   drawRows(grid, sort === "kind" ? undefined : valuesByHead(numberOf(sort)));
   grid.layers.update();
@@ -62,7 +63,7 @@ function drawControls({ context: { numbers, store }, controls, several }, measur
 function drawRows(grid, values) {
   const { context, rows, cells } = grid;
   const state = context.store.get();
-  const counts = context.model.models[state.model].heads;
+  const counts = context.readings()[state.model].heads;
   const names = counts.map((count, at) => Array.from({ length: count }, (_, head) => `${at + 1}-${head + 1}`));
   const order = { nameOf: (name) => name, values, kinds: Object.keys(context.numbers().colours), kindOf: (name) => context.kindsOf(name)[0] };
   cells.clear();
@@ -71,7 +72,7 @@ function drawRows(grid, values) {
     make("span"), Array.from({ length: Math.max(...counts) }, (_, head) => make("span", {}, String(head + 1))));
   rows.replaceChildren(...inOrder(names, state, order).map((row, at) => make("div", { class: "grid-row", role: "row" },
     state.sort && state.all ? make("span", { class: "grid-layer" }) : layerLabel(context, at + 1), row.map((name) => drawCell(grid, name)))), heads);
-  const [group] = context.model.models[state.model].query_groups ?? [1]; // heads that share keys
+  const [group] = context.readings()[state.model].query_groups ?? [1]; // heads that share keys
   const begins = ({ head }) => !state.sort && group > 1 && head > 1 && head % group === 1;
   for (const [name, cell] of cells) cell.classList.toggle("new-keys", begins(headPlace(name)));
 }
@@ -79,7 +80,7 @@ function drawRows(grid, values) {
 /** The number of a layer; a tooltip says what the layer is best for. */
 function layerLabel(context, layer) {
   const best = bestOfLayer(context, layer);
-  const { windows } = context.model.models[context.store.get().model];
+  const { windows } = context.readings()[context.store.get().model];
   const window = windows?.[layer - 1];
   const words = [`Layer ${layer}`, window && `looks at most ${window} tokens away`, best].filter(Boolean).join(": ");
   return make("span", { class: `grid-layer${window ? " local" : ""}`, role: "rowheader", "aria-label": words, title: (best || window) && words }, String(layer));

@@ -39,7 +39,7 @@ export function kernelSource(widget) {
     live: true,
     embedded: false,
     ...answersByPath({ json: (path) => send(path), html: (path) => send(path), bytes: (path) => send(path) }),
-    text: (first, second) => send("api/text", { first, second: second || null }),
+    text: (first, second, against) => send("api/text", { first, second: second || null, against: against || null }),
     tryHeads: (id, heads, mode, model) => send("api/try", { id, heads, mode, model }),
     importance: (id, method, model) => send("api/importance", { id, method, model }),
     exported: (request) => send("api/export", request),

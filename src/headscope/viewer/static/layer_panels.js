@@ -11,7 +11,7 @@ export function layerPanels(context) {
   function update() {
     if (numbers === context.numbers()) return;
     numbers = context.numbers();
-    const { model } = context.store.get();
+    const model = context.modelNumber();
     element.replaceChildren(...(numbers.panels ?? []).map((title, at) => {
       const read = () => { if (fold.open && !fold.children[1]) fold.append(fragmentBox(title, context.source.panel(at, model))); };
       const fold = make("details", { class: "layers", ontoggle: read }, make("summary", {}, title));

@@ -38,7 +38,7 @@ async function start(context, body) {
   store.listen(async (names) => {
     context.complain("");
     try {
-      if (names.includes("first") || names.includes("second")) await frame.loadText();
+      if (["first", "second", "against"].some((name) => names.includes(name))) await frame.loadText();
       else frame.update(names);
     } catch (error) {
       context.complain(error.message);

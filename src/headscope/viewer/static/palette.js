@@ -12,7 +12,7 @@ export function shades(dark) {
   return Uint32Array.from({ length: STEPS + 1 }, (_, at) => pixel(mixed(paper, ink, Math.sqrt(at / STEPS))));
 }
 
-/** Colours of -`STEPS` to `STEPS`: what the first model has more of is ink, what the second has more of is brown. */
+/** Colours of -`STEPS` to `STEPS`: what the second map has more of is ink, what the first has more of is brown. */
 export function differenceShades(dark) {
   const { paper, ink, less } = dark ? DARK : LIGHT;
   const colour = (at) => mixed(paper, at < 0 ? less : ink, Math.sqrt(Math.abs(at) / STEPS));

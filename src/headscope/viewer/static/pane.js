@@ -23,7 +23,7 @@ export function headPane(context, gridFigure) {
   const { store } = context;
   const bar = toolbar(context);
   const table = factTable(context);
-  const row = tabs(possibleViews(context), "Views of the chosen head", (view) => store.set({ view }));
+  const row = tabs(VIEW_NAMES, "Views of the chosen head", (view) => store.set({ view }));
   const saves = exportButtons(context, () => [...ownPicture(context), ["heads", gridFigure]]);
   const [title, explain, place] = [make("h2"), make("p", { class: "explain" }), make("div", { class: "view-place" })];
   const only = make("button", { type: "button", class: "toggle", onclick: () => store.set({ grid: !store.get().grid }) }, "Only this head");
@@ -33,9 +33,9 @@ export function headPane(context, gridFigure) {
   function update() {
     const state = store.get();
     title.replaceChildren(...headTitle(context, state.heads));
-    explain.textContent = SENTENCES[state.view];
+    explain.textContent = SENTENCES[state.view === "compare" && context.data.text.against ? "twoTexts" : state.view];
     only.setAttribute("aria-pressed", String(!state.grid));
-    row.update(state.view);
+    row.update(state.view, possibleViews(context));
     bar.update();
     table.element.hidden = !PICTURES.includes(state.view);
     context.remember.cancel(); // a place in the picture that goes
@@ -61,10 +61,10 @@ function ownPicture({ model, source, store, view, exported }) {
   return possible ? [[name, async () => (await exported("svg", name)).file.text()]] : [];
 }
 
-/** The views that the page can fill: a second model to compare, a server that runs models and has an index. */
-function possibleViews({ source, model }) {
-  const possible = { compare: model.models.length > 1, try: source.live, importance: source.live, examples: source.live || Boolean(model.examples_by?.length) };
-  return VIEW_NAMES.filter(([name]) => possible[name] ?? true);
+/** The views that the page can fill: a second model or text to compare, a server that runs models and has an index. */
+function possibleViews({ source, model, readings }) {
+  const possible = { compare: readings().length > 1, try: source.live, importance: source.live, examples: source.live || Boolean(model.examples_by?.length) };
+  return VIEW_NAMES.map(([name]) => name).filter((name) => possible[name] ?? true);
 }
 
 /** The chosen heads in words, each of several with the colour of its lines. */

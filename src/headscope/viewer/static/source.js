@@ -23,7 +23,7 @@ export function serverSource(base = "") {
       bytes: async (path) => (await send(path)).arrayBuffer(),
       html: async (path) => (await send(path)).text(),
     }),
-    text: async (first, second) => (await send("api/text", { first, second: second || null })).json(),
+    text: async (first, second, against) => (await send("api/text", { first, second: second || null, against: against || null })).json(),
     tryHeads: async (id, heads, mode, model) => (await send("api/try", { id, heads, mode, model })).json(),
     importance: async (id, method, model) => (await send("api/importance", { id, method, model })).json(),
     exported: async (request) => {
@@ -49,6 +49,7 @@ export function answersByPath({ json, bytes, html }) {
     model: () => json("api/model"),
     numbers: (model) => json(`api/numbers?model=${model}`),
     overview: async (id, model) => decodeOverview(await bytes(`api/overview/${id}?model=${model}`)),
+    sharedOverview: async (id, model) => decodeOverview(await bytes(`api/overview/${id}?model=${model}&shared=1`)),
     tile: async (id, { model, layer, head }, zoom, row, column) =>
       decodeTile(await bytes(`api/tile/${id}/${layer}/${head}/${zoom}/${row}/${column}?model=${model}`)),
     words: async (id, { model, layer, head }) => decodeTile(await bytes(`api/words/${id}/${layer}/${head}?model=${model}`)),

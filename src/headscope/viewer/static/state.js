@@ -10,6 +10,7 @@ const count = (text) => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 const FIELDS = {
   first: ["t", "", plainWords],
   second: ["t2", "", plainWords],
+  against: ["ta", "", plainWords],
   view: ["v", "lines", oneOf(VIEWS)],
   heads: ["h", [], { read: readHeads, write: (value) => value.join(",") }],
   unit: ["w", "", oneOf(["", "pieces", "words"])], // "": words where pieces are bytes of characters
@@ -30,6 +31,10 @@ const FIELDS = {
   method: ["i", "integrated_gradients", plainWords],
   by: ["e", "", plainWords],
 };
+
+/** What shows two texts that are compared, as `COMPARING` of view_state.py, and one text after them. */
+export const COMPARING = { view: "compare", colour: "difference", sort: "difference", all: true };
+export const NOT_COMPARING = { view: "lines", colour: "kind", sort: "", all: false, model: 0 };
 
 /** The state that a fragment describes; what it does not name, or names wrongly, has its default. */
 export function parseState(fragment) {

@@ -8,14 +8,16 @@ export function textForm(context) {
   const { store, source } = context;
   const first = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "A sentence", onkeydown: onEnter(send) });
   const second = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "a second sentence, if you like", onkeydown: onEnter(send) });
+  const against = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "another text, with a word changed", onkeydown: onEnter(send) });
   const note = make("span", { class: "quiet", role: "status" });
   const element = make("div", { class: "text-form", role: "form", "aria-label": "Text" },
     make("label", { class: "grow" }, make("span", {}, "Text"), first),
     make("label", { class: "grow" }, make("span", {}, "Second sentence"), second),
+    context.model.models.length > 1 ? null : make("label", { class: "grow" }, make("span", {}, "Compare with"), against),
     make("button", { type: "button", class: "primary", onclick: send }, "Show"), corpora(), note);
 
   function send() {
-    if (first.value.trim()) context.show(first.value.trim(), second.value.trim());
+    if (first.value.trim()) context.show(first.value.trim(), second.value.trim(), against.value.trim());
     else first.focus();
   }
 
@@ -54,7 +56,7 @@ export function textForm(context) {
     element,
     /** Show what the text of the picture is. */
     update(text) {
-      [first.value, second.value] = [store.get().first || text.first || "", store.get().second || text.second || ""];
+      for (const [field, name] of [[first, "first"], [second, "second"], [against, "against"]]) field.value = store.get()[name] || text[name] || "";
       note.textContent = `${text.tokens.length} tokens${text.cut ? "; the text is cut at what the model can read" : ""}`;
     },
   };

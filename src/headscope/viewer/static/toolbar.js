@@ -19,14 +19,16 @@ export function toolbar(context) {
     const { text } = context.data;
     const pairs = text.segment.includes(1);
     const picture = ["lines", "map", "compare"].includes(view);
-    const several = context.model.models.length > 1;
-    element.hidden = !picture && !(several && !context.model.training && ["card", "try", "importance"].includes(view));
+    const readings = context.readings();
+    const several = readings.length > 1;
+    const texts = Boolean(text.against);
+    element.hidden = !picture && !(several && !context.model.training && (texts ? ["try", "importance"] : ["card", "try", "importance"]).includes(view));
     redraw(element, ...[
-      picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit", undefined, context.data.units.words ? "words" : "pieces"),
+      picture && !(texts && view === "compare") && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit", undefined, context.data.units.words ? "words" : "pieces"),
       picture && check("special tokens", "special"),
       picture && pairs && check("first to second sentence only", "across"),
       view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),
-      view !== "compare" && several && !context.model.training && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
+      view !== "compare" && several && !context.model.training && select(texts ? "Text" : "Model", readings.map(({ name }, at) => [String(at), name]), "model", Number),
     ].filter(Boolean));
   }
   return { element, update };

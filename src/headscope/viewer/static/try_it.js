@@ -13,7 +13,7 @@ export function tryView(context) {
   const button = make("button", { type: "button", class: "primary", onclick: run }, "Switch off");
   const form = make("div", { class: "try-form", role: "form", "aria-label": "Heads to switch off" },
     make("label", { class: "choice grow" }, make("span", {}, "Heads (4-* is all of layer 4)"), field), select, button);
-  const hint = make("p", { class: "quiet" }, whatChanges(context.model.models[model]));
+  const hint = make("p", { class: "quiet" }, whatChanges(context.readings()[model]));
   if (!source.live) answer.append(make("p", { class: "quiet" }, "The model is not part of this page; headscope view has it."));
   else if (off) run();
 

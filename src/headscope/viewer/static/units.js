@@ -42,16 +42,24 @@ export function runsOf(units) {
 }
 
 /**
- * Units of two models and of their difference; places in their rows and columns are the same.
+ * Units of two maps and of their difference, and `shared`, the rows and columns of each that stand for the same place.
  * `pairs` are the words of both, [first, second], where the tokens differ. Null where nothing is shared.
  */
 export function sharedUnits(text, [one, other]) {
-  if (text.same_tokens !== false) return { units: [one, other, one], pairs: null };
+  if (text.same_tokens !== false) return { units: [one, other, one], shared: [one, other, one], pairs: null };
   const pairs = text.word_pairs ?? [];
   if (!one.words || !other.words || !pairs.length) return null;
   const pairsOf = (units) => pairs.map((_, at) => at).filter((at) => units.includes(pairs[at][0]));
   const [rows, columns] = [pairsOf(one.rows), pairsOf(one.columns)];
   const side = (units, model) => ({ ...units, rows: rows.map((at) => pairs[at][model]), columns: columns.map((at) => pairs[at][model]) });
   const labels = pairs.map(([first]) => one.labels[first]);
-  return { units: [side(one, 0), side(other, 1), { ...one, labels, raw: labels, rows, columns }], pairs };
+  const shared = [side(one, 0), side(other, 1), { ...one, labels, raw: labels, rows, columns }];
+  return { units: text.against ? [marked(one, pairs, 0), marked(other, pairs, 1), shared[2]] : shared, shared, pairs };
+}
+
+/** All units of a text, with a star at those that the other text lacks. */
+function marked(units, pairs, text) {
+  const shared = new Set(pairs.map((pair) => pair[text]));
+  const labels = units.labels.map((label, at) => (shared.has(at) ? label : `${label} *`));
+  return { ...units, labels, raw: labels };
 }

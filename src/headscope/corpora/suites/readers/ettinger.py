@@ -10,6 +10,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 from headscope.corpora.problems import Bad, Skipped
@@ -62,8 +63,9 @@ def ettinger_words(file: str) -> Iterator[ClozeItem | Bad]:
 def ettinger_pairs(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
     """Prediction with one wrong word at a time, and role reversal without one of the verb's arguments.
 
-    A related wrong word is of the category of the expected one. Without the subject "which worker the owner had fired"
-    is "which worker had fired"; without the object it is "what the owner had fired".
+    A related wrong word is of the category of the expected one; a further item is right if it beats the unrelated one.
+    Without the subject "which worker the owner had fired" is "which worker had fired"; without the object it is "what
+    the owner had fired".
     """
     for item in ettinger(file):
         if isinstance(item, Bad):
@@ -71,6 +73,8 @@ def ettinger_pairs(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
         elif item.phenomenon == "prediction":
             for rival, wrong in zip(RIVALS, item.bad, strict=True):
                 yield replace(item, id=f"{item.id}-{rival}", phenomenon=f"prediction: {rival}", bad=(wrong,))
+            named = replace(item, id=f"{item.id}-rivals", phenomenon="prediction: related before unrelated")
+            yield named.with_candidates(item.bad)
         else:
             yield from (_without(item, argument) for argument in WITHOUT)
 
@@ -82,7 +86,7 @@ def _without(item: ClozeItem, argument: str) -> ClozeItem | Skipped:
         return Skipped("role reversals of another form")
     cut = [ARGUMENTS.sub(WITHOUT[argument], context) for context in contexts]
     texts = tuple(filled(f"{context} {GAP}.", item.good.scored) for context in cut)
-    named = replace(item, id=f"{item.id}-{argument}", phenomenon=f"role reversal: no {argument}")
+    named = replace(item, id=f"{item.id}-{argument}", phenomenon=f"role reversal: no {argument}", human=nan)
     return named.with_candidates(texts)
 
 
@@ -115,7 +119,8 @@ def _reversed(number: str, first: SuiteRow, second: SuiteRow) -> ClozeItem | Bad
         return Bad(second.line, f"item '{number}' has two targets, '{first.values[2]}' and '{second.values[2]}'")
     usual, reverse = sorted((first, second), key=lambda row: (-float(row.values[3]), row.values[0]))
     good, bad = (filled(f"{row.values[1]} {GAP}.", row.values[2]) for row in (usual, reverse))
-    return ClozeItem(f"ROLE-{number}", "role reversal", good, (bad,), first.values[2])
+    human = float(usual.values[3]) - float(reverse.values[3])
+    return ClozeItem(f"ROLE-{number}", "role reversal", good, (bad,), first.values[2], human=human)
 
 
 def _negation(row: SuiteRow, file: str) -> Iterator[ClozeItem]:

@@ -19,7 +19,7 @@ SUITES = {"numeracy": (), "largest": (), "inference": ()}
 # Ten digits have 45 pairs of different ones.
 COMPARED, ADDED = 45, 100
 DIGITS = {"1 digit": (0, 9), "2 digits": (10, 99), "3 digits": (100, 999)}
-# Lists of so many numbers for each kind of number.
+# Lists of this many numbers for each kind of number.
 LISTED, LISTS = 5, 100
 LARGEST = {
     "1 digit": (0, 9),

@@ -29,7 +29,7 @@ AXES = 2
 # Largest number of groups that is tried.
 MOST_CLUSTERS = 12
 PERMUTATIONS = 999
-# Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.
+# Groupings of this many resamples tell how stable groups are; pairs whose intervals are sorted together.
 REGROUPED, TOGETHER = 100, 4096
 SUMMED = "nats, summed over tokens"
 

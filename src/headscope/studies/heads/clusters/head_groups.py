@@ -56,7 +56,7 @@ def clusters(result: xr.Dataset) -> list[Cluster]:
 
 
 def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
-    """All pairs of heads of which a divergence is known, the most alike first."""
+    """All pairs of heads of which a divergence is known, the most similar first."""
     places = _places(result)
     values = _matrix(result["divergence"], places)
     first, second = np.triu_indices(len(places), 1)

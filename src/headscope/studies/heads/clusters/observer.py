@@ -24,7 +24,7 @@ NAME = "divergence"
 BLOCK = 2**18
 # For cells without attention: x ln x is 0 there to any precision, and the logarithm finite.
 NOWHERE = 2.0**-120
-# Clark et al.'s code takes this much of an attention, and the rest from all tokens alike.
+# Clark et al.'s code takes this much of an attention, and the rest from all tokens equally.
 KEPT = 0.999
 
 

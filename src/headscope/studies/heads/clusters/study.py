@@ -57,7 +57,7 @@ def run(
     * `syntax`: Folder of a syntax result of this model, to label heads by.
     * `as_coded`: Smooth attention and sum over tokens, as the released code does.
 
-    Raises `HeadscopeError` if a folder has no such result of this model, the number of clusters is none that there
+    Raises `HeadscopeError` if a folder has no such result of this model, the number of clusters is not one that there
     can be, or no example fits into the model.
 
     >>> from headscope import load, read

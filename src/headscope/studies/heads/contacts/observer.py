@@ -34,7 +34,7 @@ class PairRows(Columns):
 
 
 class PairObserver(RowsObserver):
-    """Keep the scores of all pairs of words that are so many words apart; maps are read layer by layer."""
+    """Keep the scores of all pairs of words that are this many words apart; maps are read layer by layer."""
 
     def __init__(self, contacts: Contacts, apart: int):
         self.contacts, self.apart = contacts, apart

@@ -88,7 +88,7 @@ def distance(train: PairRows, test: PairRows) -> Scores:
 
 
 def _drawn(contact: Bool[np.ndarray, " pair"]) -> Int[np.ndarray, " drawn"]:
-    """All contacts, and so many other pairs for each."""
+    """All contacts, and this many other pairs for each."""
     others = np.flatnonzero(~contact)
     number = min(len(others), DRAWN * int(contact.sum()))
     chosen = np.random.default_rng(0).choice(others, number, replace=False)

@@ -154,7 +154,7 @@ def confusion(
     """How evenly weights spread over the candidates that are allowed: their entropy, in bits.
 
     Lin et al. 2019, sections 4 and 5: attention to the candidates is made to sum to 1 over them; a head that looks at
-    none of them is as confused as one that looks at all alike. It says how surely a head chooses, not whether it is
+    none of them is as confused as one that looks at all equally. It says how surely a head chooses, not whether it is
     right.
 
     >>> confusion(torch.tensor([0.2, 0.2, 0.9]), torch.tensor([True, True, False])).item()

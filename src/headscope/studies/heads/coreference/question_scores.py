@@ -76,7 +76,7 @@ def _ratio(value: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The cases of both sentences of each pair, in the same order; of a model with so many heads."""
+    """The cases of both sentences of each pair, in the same order; of a model with this many heads."""
 
     pro: AntecedentPredictions
     anti: AntecedentPredictions

@@ -36,7 +36,7 @@ class AntecedentPredictions(Columns):
     * `right`: whether each head points at an antecedent; packed.
     * `toward`: attention of a pronoun to the first candidate; no columns for a corpus without stereotypes.
     * `sink`: attention of the mention's head word to special tokens, `sink_others`: the mean over the words of the
-      input that are no such word, NaN where there is none.
+      input that are not such words, NaN without any.
     * `confusion`: of each head, in bits; no columns for a corpus that does not ask itself.
     * `condition`: of a question; `candidates`: how many there are.
     """

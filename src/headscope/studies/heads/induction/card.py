@@ -18,7 +18,7 @@ WORDS = {
     "previous": "the previous token",
 }
 FOCUS_WORDS = {"first": "the first token", "delimiter": "delimiters", "punctuation": "periods and commas"}
-# A head copies if it raises a token's own logit above the mean for so many of the tokens.
+# A head copies if it raises a token's own logit above the mean for this many of the tokens.
 COPIES = 0.75
 HIDDEN = ("control", "gain", "natural_control", "natural_gain", "planted_control", "planted_gain")
 MORE = ("copying_most", "copying_eigenvalues")

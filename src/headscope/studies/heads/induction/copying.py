@@ -2,7 +2,7 @@
 
 Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits"): the head's circuit from input to output
 embeddings, W_U W_O W_V W_E. The direct path alone counts, as usual: an embedding goes through the normalisations before
-the first layer and before the head's layer, not through the layers between, and of the normalisations behind attention
+the first layer and before the head's layer, not through the layers between, and of the normalisations after attention
 and before the output embedding the weights count, not their division. Positions and biases are left out, and so is
 what a masked-language head does before its output embedding.
 """

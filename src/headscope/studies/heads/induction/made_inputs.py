@@ -47,7 +47,7 @@ class Maker:
         return self.model.max_tokens - len(self.before) - len(self.after)
 
     def copy_length(self, wanted: int, repeats: int) -> int:
-        """The length of a sequence that fits into the model, and into its vocabulary, so many times.
+        """The length of a sequence that fits into the model, and into its vocabulary, this many times.
 
         Raises `HeadscopeError` where that is too short to repeat.
         """
@@ -98,7 +98,7 @@ class Maker:
         return tuple(inputs)
 
     def some(self, number: int) -> Tokens:
-        """So many tokens of the vocabulary, or all."""
+        """This many tokens of the vocabulary, or all."""
         return np.random.default_rng(self.seed).permutation(self.tokens)[:number]
 
     def _pair(self, number: int, context: int) -> tuple[int, int, Tokens]:
@@ -109,7 +109,7 @@ class Maker:
         return int(key), int(value), random.choice(others, context, replace=context > len(others))
 
     def _drawn(self, number: int, length: int) -> Tokens:
-        """The first so many tokens of the vocabulary in an order of a sequence's own."""
+        """This many tokens of the vocabulary, the first in an order of a sequence's own."""
         return np.random.default_rng((self.seed, number)).permutation(self.tokens)[:length]
 
     def _input(self, text: Tokens, links: Links, unit: int) -> Encoded:

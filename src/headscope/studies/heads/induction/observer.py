@@ -25,7 +25,7 @@ class HeadAttention(Columns):
 
     * `input`, `unit`: its number, and that of what is resampled with it.
     * `linked`: attention along the links of each relation, summed; `queries`: the tokens that have such links.
-    * `uniform`: what `linked` would be if a layer looked at all tokens that it sees alike.
+    * `uniform`: what `linked` would be if a layer looked equally at all tokens that it sees.
     * `to`: mean attention to each of `FOCI`; `share`: that of uniform attention; `present`: whether the input has it.
     * `distance`: mean distance of what is attended to, in tokens.
     """
@@ -151,9 +151,9 @@ def visible_keys(
 def uniform_received(
     visible: Float[Tensor, "layer example query"], real: Bool[Tensor, "example token"], reach: Float[Tensor, "layer 2"]
 ) -> Float[Tensor, "layer example key"]:
-    """What each token gets from all tokens that see it, if these look at all that they see alike.
+    """What each token gets from all tokens that see it, if these look equally at all that they see.
 
-    A token is seen by those from `forward` before it to `back` behind it.
+    A token is seen by those from `forward` before it to `back` after it.
     """
     tokens = real.shape[1]
     sums = torch.nn.functional.pad((real / visible).double().cumsum(-1), (1, 0))  # [layer, example, query + 1]

@@ -45,7 +45,7 @@ class RepeatWords(Words):
 def natural_links(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " token"], seed: tuple[int, int]) -> Links:
     """Links of an input's own repetitions, each with a control pair of the same distance.
 
-    A repetition without such a link is left out, and so is one directly behind its copy.
+    A repetition without such a link is left out, and so is one directly after its copy.
 
     * `word`: the tokens that may have links.
 
@@ -86,7 +86,7 @@ def _elsewhere(
     after: int,
     random: np.random.Generator,
 ) -> tuple[int, int]:
-    """A pair of words of the same distance, the second not (behind) a copy of the first; (0, 0) if there is none."""
+    """Two words of this distance, the second neither a copy of the first nor after one; (0, 0) if there are none."""
     distance = pair[0] - pair[1]
     queries = np.arange(distance + after, len(tokens))
     keys = queries - distance

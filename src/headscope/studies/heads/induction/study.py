@@ -113,7 +113,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 
 def or_reason(measure: Callable[..., Any], *arguments: Any) -> Any:
-    """What a part of the study measures; why it cannot, in a model of another kind, so that the rest is measured."""
+    """The numbers of a part of the study, or the reason why this model has none: the other parts still run."""
     try:
         return measure(*arguments)
     except (HeadscopeError, RuntimeError) as error:

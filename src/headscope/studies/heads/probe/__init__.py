@@ -36,6 +36,15 @@ STUDY = Study(
             *("logits", HEADS),
             definition="the weight times the extra attention of the syntactic head over the average other word",
         ),
+        Number(
+            *(
+                "relation_contribution",
+                "by how much a head raises the score of the syntactic head, by relation",
+                "logits",
+            ),
+            *((*HEADS, "relation"), "Hoover et al. 2020"),
+            "contribution, over the words of a relation; for relations of 50 words or more",
+        ),
         Number("weight_std", "standard deviation of the weight over seeds", "logits", HEADS),
     ),
 )

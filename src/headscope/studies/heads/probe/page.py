@@ -117,13 +117,12 @@ def heads(numbers: Numbers) -> Iterator[Finding]:
 
 def concentration(numbers: Numbers) -> Finding:
     """How many heads contribute half of what all do together."""
-    array = numbers.array("contribution").values
-    values = np.sort(array[np.isfinite(array)])[::-1]
-    half = int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1
+    array = numbers.array("contribution")
+    half, total = half_of(array)
     return Finding(
         "Concentration",
-        f"All heads together raise the score by {values.sum():.1f} logits on average; {half} of {values.size} pairs of "
-        f"a head and a direction contribute half of it. n = {numbers.n('contribution'):,} words.",
+        f"All heads together raise the score by {total:.1f} logits on average; {half} of {int(array.notnull().sum())} "
+        f"pairs of a head and a direction contribute half of it. n = {numbers.n('contribution'):,} words.",
     )
 
 
@@ -219,6 +218,29 @@ def by_relation(numbers: Numbers) -> Table:
     return Table("recall", caption, ("Relation",), columns, rows)
 
 
+def together(numbers: Numbers) -> Table:
+    """How many heads find each relation together, and the strongest of them."""
+    array = numbers.array("relation_contribution").dropna("relation", how="all")
+    rows = []
+    for relation in array["relation"].values.tolist():
+        part = array.sel(relation=relation)
+        count, total = half_of(part)
+        heads, words = listed(strongest(part.max("direction"))[:3]), f"{numbers.n('recall', relation=relation):,}"
+        rows.append((relation, [(words, ""), (f"{total:.2f}", ""), (f"{count}", ""), (heads, "")]))
+    caption = (
+        "Heads that find a relation together: by how much all heads raise the score of the syntactic head, in logits, "
+        "how many pairs of a head and a direction give half of that, and the heads with most. After Hoover et al. 2020."
+    )
+    return titled("together", caption, "Relation", ("Words", "All heads", "Give half", "Strongest"), rows)
+
+
+def half_of(contribution: xr.DataArray) -> tuple[int, float]:
+    """How many heads and directions give half of what all raise the score by, the strongest first; and that sum."""
+    values = contribution.values
+    values = np.sort(values[np.isfinite(values)])[::-1]
+    return int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1, float(values.sum())
+
+
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The weight and the contribution of a head, in both directions."""
     for row in of_variable(numbers, "contribution"):
@@ -237,6 +259,6 @@ PAGE = StudyParts(
     highlights=(alone, random_seeds, both),
     findings=(heads, concentration, limits),
     charts=(parsers, Chart("contribution", "heatmap", "Which heads", RISE, style={"diverging": True}), recall),
-    tables=(scores, by_relation),
+    tables=(scores, by_relation, together),
     card=StudyCard(("weight_std",), lambda result: ("contribution",), sentences=sentences),
 )

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from headscope.results.variables import Count, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
+from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.heads.probe import STUDY
 from headscope.studies.heads.probe.experiments import Gold, Outcome
 
@@ -21,8 +22,7 @@ def to_variables(
     A score is the mean over seeds; its interval is over sentences or documents. What was not trained has one score for
     all seeds; a seed that was not reached is NaN.
     """
-    names, counts = np.unique(gold.relation, return_counts=True)
-    relations = [str(names[index]) for index in np.lexsort((names, -counts))]
+    relations = _relations(gold)
     variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, STUDY.source, STUDY.labels)
     right = _means([outcome.right for outcome in outcomes.values()])
     alone = _means([outcome.right_alone for outcome in outcomes.values()])
@@ -48,16 +48,32 @@ def weighed(
 ) -> dict[str, xr.DataArray]:
     """`weight` and `contribution[layer, head, direction]` of the attention-only parser, means over seeds."""
     mean = weights.mean(0)
-    among = gold.relation != "root"
-    contributed = gold.tally(preferences * mean, draws, among)
-    variables = Variables({"direction": DIRECTIONS}, STUDY.source, STUDY.labels)
+    raised, rooted = preferences * mean, gold.relation == "root"
+    contributed = gold.tally(raised, draws, ~rooted)
+    relations = _relations(gold)
+    variables = Variables({"direction": DIRECTIONS, "relation": relations}, STUDY.source, STUDY.labels)
     variables.add("weight", _placed(mean, heads))
     count = Count(int(contributed.count), f"words of {STUDY.labels['contribution'].what}", "words")
     interval = _placed(contributed.interval, heads)
     variables.add("contribution", _placed(contributed.mean, heads), interval=interval, count=count)
+    values = np.full((len(mean), len(relations)), np.nan)
+    bounds = np.full((*values.shape, 2), np.nan)
+    for number, name in enumerate(relations):
+        among = (gold.relation == name) & ~rooted
+        if np.count_nonzero(among) >= LEAST_CASES:
+            tally = gold.tally(raised, draws, among)
+            values[:, number], bounds[:, number] = tally.mean, tally.interval
+    if np.isfinite(values).any():
+        variables.add("relation_contribution", _placed(values, heads), interval=_placed(bounds, heads))
     if len(weights) > 1:
         variables.add("weight_std", _placed(weights.std(0, ddof=1), heads))
     return variables.arrays
+
+
+def _relations(gold: Gold) -> list[str]:
+    """The relations of the scored words, the most frequent first."""
+    names, counts = np.unique(gold.relation, return_counts=True)
+    return [str(names[index]) for index in np.lexsort((names, -counts))]
 
 
 def _placed(features: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:

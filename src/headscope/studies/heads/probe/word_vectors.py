@@ -145,7 +145,7 @@ class _Buffered:
         return word
 
     def take(self, number: int) -> bytes:
-        """So many bytes; fewer at the end of the file."""
+        """This many bytes; fewer at the end of the file."""
         part = self._fill(number)[self.at : self.at + number]
         self.at += number
         return part

@@ -111,7 +111,7 @@ def by_predictions(numbers: Numbers) -> Finding:
 
 
 def by_class(numbers: Numbers, kind: str) -> str:
-    """The mean over the heads for each class of pieces, with the least number of times of its pieces.
+    """The mean over the heads for each class of pieces, with the smallest number of times of its pieces.
 
     * `kind`: "frequency" in the corpus, or "predicted".
     """

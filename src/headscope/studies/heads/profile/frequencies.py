@@ -77,7 +77,7 @@ def _number(text: str) -> float | None:
 def piece_frequencies(counts: Mapping[str, float], model: Model, read: Frequencies) -> Frequencies:
     """The frequencies that a list gives the pieces of a model: each piece has the counts of its words.
 
-    Words are tokenized as they stand within a text, behind a blank.
+    Words are tokenized as they stand within a text, after a blank.
 
     * `read`: the counts of the corpus that is read.
     """
@@ -127,7 +127,7 @@ def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequenc
 def predictions_of(model: Model, corpus: Corpus, settings: Settings, standing: Frequencies) -> Frequencies:
     """How often a model with a head for words predicts each piece, at a sample of the tokens of a corpus.
 
-    A masked model predicts the pieces behind 15% of the tokens of an input, masked together (Devlin et al. 2019); a
+    A masked model predicts the pieces of 15% of the tokens of an input, masked together (Devlin et al. 2019); a
     causal model the token after every seventh one. The piece with the highest logit counts, right or wrong.
 
     * `standing`: how often each piece stands in the corpus.

@@ -14,7 +14,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.wording import examples, n_examples, of_array
 from headscope.statistics.significance import RATE, q_above
 
-# A head prefers a group to which it gives at least so many times its share.
+# A head prefers a group to which it gives at least this many times its share.
 LEAST, NAMED, ROWS = 2.0, 6, 24
 SECTIONS = {"piece": "Pieces", "word_class": "Classes of words"}
 

@@ -16,7 +16,7 @@ WITHOUT = "sentences without a link"
 
 @dataclass(frozen=True)
 class Limits:
-    """Most words of a sentence, most words of either end of a link, and the least distance between its ends.
+    """Most words of a sentence, most words of either end of a link, and the smallest distance between its ends.
 
     None is no limit; with a distance of 1 the ends only share no word.
     """

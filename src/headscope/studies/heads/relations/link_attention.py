@@ -16,7 +16,7 @@ from headscope.linguistics.sentence import Link, Sentence
 from headscope.statistics.columns import Columns
 
 DIRECTIONS = ("source_to_target", "target_to_source", "either")
-# Relations beyond so many are in "all" alone.
+# Relations beyond this many are in "all" alone.
 MOST_RELATIONS = 40
 Words = tuple[int, ...]
 
@@ -116,7 +116,7 @@ class Baselines(NamedTuple):
     * `elsewhere`: both ends are moved by the same number of words, so that they are as far apart, in the same order: a
       head that only looks so far ahead or back gives it as much.
     * `other_source`, `other_target`: one end alone is moved, the other stays: a head in which all words look at the
-      same word gives it as much, as does one in which the words at this end look at all words alike.
+      same word gives it as much, as does one in which the words at this end look at all words equally.
     """
 
     elsewhere: Link | None

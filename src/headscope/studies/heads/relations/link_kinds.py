@@ -41,7 +41,7 @@ def with_links(example: Example, kind: LinkKind) -> Example:
 
 def parts_of(example: Example, sentence: Sentence) -> tuple[tuple[int, int], ...]:
     """The words [start, end) in which an end of the sentence's links stays: the sentence, or for links across segments
-    each of these.
+    each segment.
     """
     words = len(sentence.words)
     if all(word < words for link in sentence.links for word in (*link.source, *link.target)):

@@ -35,7 +35,7 @@ MOST_RELATIONS = 12
 
 
 def not_compared(numbers: Numbers) -> Finding | None:
-    """That the links of no relation have a baseline."""
+    """A note that the links of no relation have a baseline."""
     if bool(numbers.result["gain"].sel(relation="all").notnull().any()):
         return None
     return Finding(

@@ -63,7 +63,7 @@ def special(numbers: Numbers) -> Finding:
 
 
 def busiest(result: xr.Dataset) -> str:
-    """A head that is special for no fewer relations than others."""
+    """The head that is special for most relations."""
     special = result["special"].max("direction").where(result["relation"] != "all")
     counts = special.sum("relation")
     if not int(counts.max()):

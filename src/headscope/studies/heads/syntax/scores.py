@@ -16,7 +16,7 @@ from headscope.statistics.split_half import BestHead, Selection, Split, best_hea
 LEFT_OUT = ("punct", "root")
 # The offsets that the released code tries.
 AS_CODED = range(-3, 3)
-# What a prediction counts that is shared by so many words.
+# What a prediction counts that is shared by this many words.
 SHARES = 1 / np.maximum(np.arange(256), 1) * (np.arange(256) > 0)
 Draws = UInt8[np.ndarray, "resample input"]
 # Rows of the held-out scores of a best head.
@@ -51,7 +51,7 @@ class HeadPredictions(Columns):
 
     @property
     def shares(self) -> Float[np.ndarray, "word head direction"]:
-        """1 where a head is right, 1/k where the syntactic head is one of k words that it predicts alike."""
+        """1 where a head is right, 1/k where it predicts k words, one of them the syntactic head."""
         return SHARES.astype(np.float32)[self.equals]
 
     def by_relation(self, everything: bool = False) -> Mapping[str, "HeadPredictions"]:

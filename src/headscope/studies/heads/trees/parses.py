@@ -40,8 +40,8 @@ def attachments(
 ) -> tuple[Int[np.ndarray, "root score sentence unit"], Bool[np.ndarray, "sentence unit"]]:
     """Parse sentences of equal length by their maps, the dependent in the row.
 
-    * `noise`: random numbers from 0 to 1 that put equal edges in order: a head that looks at all words alike would else
-      have a tree by their positions.
+    * `noise`: random numbers from 0 to 1 that put equal edges in order: else a head that looks at all words equally
+      would have a tree by their positions.
     * `special`: number of special tokens before the words; a word that hangs on one of them has no right head.
 
     Returns: how many words of each sentence get their head, and are linked with it (the axis `score`), for a tree from

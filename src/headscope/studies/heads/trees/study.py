@@ -42,7 +42,7 @@ def run(
     * `special_tokens`: `kept`, [CLS] and [SEP] are nodes too, and a word on one of them has a wrong head; `left_out`,
       words alone, attention divided by what is left of each row.
     * Roots and punctuation are nodes, and not scored, whatever the root: scores with and without it compare.
-    * Of equal trees a random one is taken (seeded): a head that looks at all words alike has the score of chance.
+    * Of equal trees a random one is taken (seeded): a head that looks at all words equally has the score of chance.
 
     For a corpus with phrases, `f1[layer, head, distance, special_tokens]`: a sentence is split where the attention of
     neighbouring words is furthest apart. Distances of heads are averaged for `layer_f1` and `model_f1`. Differences

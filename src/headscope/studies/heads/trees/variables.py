@@ -162,7 +162,7 @@ class TreeVariables:
         ]
 
     def _shaped(self, name: str, values: Any) -> np.ndarray:
-        """Values in a row with the dimensions of a variable; what each has (bounds, seeds) stays behind them."""
+        """Values in a row with the dimensions of a variable; what each has (bounds, seeds) stays after them."""
         array = np.asarray(values)
         sizes = (len(self.variables.coords[dim]) for dim in STUDY.labels[name].dims)
         return array.reshape(*sizes, *array.shape[1:])

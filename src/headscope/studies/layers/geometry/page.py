@@ -202,7 +202,7 @@ def limits(numbers: Numbers) -> Finding:
 
 
 def _normalised(numbers: Numbers) -> bool:
-    """Whether the states of the last layer are behind a normalisation of their own."""
+    """Whether the states of the last layer come after a normalisation of their own."""
     return numbers.words.get("last_normalised") == "1"
 
 

@@ -88,7 +88,7 @@ class RandomSample:
 
 @dataclass(frozen=True)
 class RepeatedSample:
-    """All occurrences, up to `CONTEXTS` of each, of so many tokens of the vocabulary that they are at most `bound`.
+    """All occurrences, up to `CONTEXTS` of each, of this many tokens of the vocabulary that they are at most `bound`.
 
     * `limit`: the key from which on tokens of the vocabulary are left out.
     """

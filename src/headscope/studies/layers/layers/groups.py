@@ -28,8 +28,7 @@ Unit = tuple[int, int, int]
 class Answers:
     """The answers of a task for the cases of a group, by part.
 
-    * `numbers`: of the class, `NO_CLASS` for an answer that is none, `ABSENT` for a case of other tasks; or values, NaN
-      for those.
+    * `numbers`: of the class, `NO_CLASS` for any other answer, `ABSENT` for a case of other tasks; or values, or NaN.
     * `classes`: the number of classes, 0 for values; `control`: answers that each word has at random.
     * `label`: of the task's label that is asked for, 1 or 0, where its answers are sets; else "".
     """

@@ -217,7 +217,7 @@ def errors_by_pieces(
 ) -> list[Score]:
     """The root of the mean squared error, in the unit of the values, of the cases of each number of pieces.
 
-    Spaces are those of the loss, and behind them the mean of the training values as the answer to all (after Wallace et
+    Spaces are those of the loss, and after them the mean of the training values as the answer to all (after Wallace et
     al. 2019). No case has NaN.
 
     * `loss`, `base`: squared errors in each space, and of that mean; `pieces`: of all numbers of a case together.

@@ -32,7 +32,7 @@ def named(names: str, of_corpus: Sequence[ProbingTask] = ()) -> list[ProbingTask
 
     * `of_corpus`: the tasks of a corpus's labelled spans; if there are some, they alone are all.
 
-    Raises `HeadscopeError` for a name that is none of them.
+    Raises `HeadscopeError` for a name that is not among them.
     """
     if names == "all":
         return list(of_corpus) or [task for task in TASKS.values() if not task.is_asked]

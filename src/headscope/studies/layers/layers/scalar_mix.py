@@ -85,7 +85,7 @@ class _MixedScores(torch.autograd.Function):
         weights: Float[Tensor, "dim last column"],
         share: Float[Tensor, "last space column"],
     ) -> Float[Tensor, "case last column"]:
-        """The scores; spaces behind the last one of a mix have no share."""
+        """The scores; spaces after the last one of a mix have no share."""
         products = [
             (vectors[:, space] @ weights[:, space:].flatten(1)).unflatten(1, (-1, weights.shape[-1]))
             for space in range(len(share))
@@ -122,11 +122,11 @@ class _Mixes(nn.Module):
         self.weights = nn.Parameter(torch.zeros(dims, spaces, len(owner)))
         self.intercepts = nn.Parameter(torch.zeros(spaces, len(owner)))
         self.mix = nn.Parameter(torch.zeros(spaces, max(tasks) + 1, spaces))
-        self.hidden: Tensor  # spaces behind the last one of each mix
+        self.hidden: Tensor  # spaces after the last one of each mix
         self.register_buffer("hidden", torch.ones(spaces, spaces, dtype=torch.bool).triu(1)[:, None])
 
     def shares(self) -> Float[Tensor, "last task space"]:
-        """The weights of the spaces, 0 behind the last of each mix."""
+        """The weights of the spaces, 0 after the last of each mix."""
         return self.mix.masked_fill(self.hidden, -torch.inf).softmax(-1)
 
     def forward(self, vectors: CaseVectors) -> Float[Tensor, "case last column"]:

@@ -55,7 +55,7 @@ class Texts:
         return numbers
 
     def keep_first(self, trained: int, tested: int) -> dict[str, tuple[int, int]]:
-        """Keep at most so many sentences to train and choose on, and to test on; windows stay.
+        """Keep at most this many sentences to train and choose on, and to test on; windows stay.
 
         Returns: the sentences that are kept, and those that there were, by what they are for.
         """

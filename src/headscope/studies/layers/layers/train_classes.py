@@ -178,7 +178,7 @@ class _Chosen:
 def _chosen(
     weights: Mapping[float, Weights], vectors: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]
 ) -> _Chosen:
-    """Choose the penalty with the least loss."""
+    """Choose the penalty with the lowest loss."""
     scores = [_scores(fitted_weights, vectors, answers, classes) for fitted_weights in weights.values()]
     lowest = torch.stack([score.loss for score in scores]).argmin(0)
     right = torch.stack([score.right.sum(-1) for score in scores])  # [penalty, task, space]

@@ -54,7 +54,7 @@ def right(numbers: Numbers) -> Iterator[Finding]:
 
 
 def as_good(numbers: Numbers, last: int, lens: str) -> Finding:
-    """The lowest layer that is surely less than a point worse than the last; tested from the top, up to the first no.
+    """The lowest layer that is less than a point worse than the last; tested from the top, up to the first failure.
 
     The order is fixed before the numbers are known, so that no correction is needed.
     """

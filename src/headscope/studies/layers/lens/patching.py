@@ -38,7 +38,7 @@ def patched(pair: TextPair, stack: Stack, settings: Settings) -> dict[str, Float
     rows = min(max(1, settings.batch_tokens // ids.shape[1]), reads_together(model))
 
     def restored(number: int, layer: int, put: Callable[[Rows], AbstractContextManager[object]]) -> np.ndarray:
-        """How much comes back in each of so many copies of the second text, with a change in a layer."""
+        """How much comes back in each of this many copies of the second text, with a change in a layer."""
         leads = [np.zeros(0)]
         for copies in torch.arange(number).split(rows) if number else ():
             with _entering(stack, layer, replaced[layer].expand(len(copies), -1, -1)), put(copies):
@@ -83,7 +83,7 @@ def _states_and_contexts(pair: TextPair, stack: Stack, row: int) -> tuple[list[S
     network: Any = pair.model.network
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     with torch.inference_mode(), fast(network), at_contexts(network, pair.model.projections, keep):
-        calls, _ = Stack(network.base_model, stack.layers).calls(inputs)
+        calls, _ = stack.calls(inputs, head=False)
     return [call.states[0] for call in calls], [contexts[layer] for layer in range(len(calls))]
 
 

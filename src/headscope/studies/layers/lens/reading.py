@@ -102,7 +102,7 @@ def fit_maps(
 ) -> list[AffineMap]:
     """Affine maps of the states of each space to those of the last, by ridge regression (Din et al. 2024, section 3).
 
-    * `penalties`: of the squared weights, as shares of the mean variance of a dimension; the one with the least error
+    * `penalties`: of the squared weights, as shares of the mean variance of a dimension; that with the smallest error
       on a fifth of the reads is taken for each space, and the map is then fitted to all reads.
 
     >>> states = torch.randn(1, 50, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)

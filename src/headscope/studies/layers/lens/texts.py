@@ -25,7 +25,7 @@ from headscope.outputs.words.inputs import (
 )
 from headscope.studies.layers.lens.predictions import LayerPredictions
 
-# Of a text that a masked model reads, so many pieces are masked, each in a copy of its own.
+# Of a text that a masked model reads, this many pieces are masked, each in a copy of its own.
 OF_TEXT = 4
 MOST_EXAMPLES, AROUND = 8, 7  # examples, and pieces before and after a gap
 
@@ -54,7 +54,7 @@ class ReadTexts:
             yield from group.batches(batch_tokens)
 
     def first(self, pieces: int) -> "ReadTexts":
-        """The first texts, which together have at most so many pieces; of more than none at least one text."""
+        """The first texts, which together have at most this many pieces; of more than none at least one text."""
         ends = np.cumsum([len(text.places) for text in self.texts])
         number = max(int(np.searchsorted(ends, pieces, side="right")), int(pieces > 0))
         return replace(self, texts=self.texts[:number], units=self.units[:number])

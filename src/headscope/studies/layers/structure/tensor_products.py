@@ -196,7 +196,7 @@ def _fillers(treebanks: Sequence[TreebankStates]) -> list[Float[Tensor, "word ax
 def _padded(
     rows: Sequence[Float[Tensor, "word axis"]], device: torch.device
 ) -> tuple[Float[Tensor, "sentence word axis"], Bool[Tensor, "sentence word"]]:
-    """The vectors of words with zeros behind those of a sentence, and which are none of these."""
+    """The vectors of words with zeros after those of a sentence, and which are none of these."""
     lengths = torch.tensor([len(row) for row in rows])
     return nn.utils.rnn.pad_sequence(list(rows), batch_first=True).to(device), (
         torch.arange(int(lengths.max())) < lengths[:, None]

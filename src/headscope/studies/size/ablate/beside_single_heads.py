@@ -48,7 +48,7 @@ def special(numbers: Numbers) -> Iterator[Finding]:
 
 
 def _harmless(result: xr.Dataset, source: str, metric: str, n: int) -> Claim:
-    """That the heads of a result surely cost less than a point, corrected for the results."""
+    """The claim that the heads of a result cost less than a point, corrected for the number of results."""
     gains = with_interval(result, "special_gain").sel(metric=metric, drop=True)
     q = q_no_worse(gains, POINT, n, of_answers=metric == "accuracy")
     claim = no_worse(of_array(gains.sel(head_source=source)), POINT, n)

@@ -46,7 +46,7 @@ class SpecialHeads:
 def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, seed: int) -> list[SpecialHeads]:
     """The special heads of the results in some folders.
 
-    * `folders`: each with `:KIND` behind it if heads of one kind are meant (`out/profile:same_word`); of a result of
+    * `folders`: each with `:KIND` after it if heads of one kind are meant (`out/profile:same_word`); of a result of
       relations also `:highest`.
     * `counts`: the number of heads of each layer of the model; `draws`: how many random sets there are for each result.
 
@@ -66,7 +66,7 @@ def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, s
 
 
 def _with_kind(folder: str) -> tuple[str, str]:
-    """A folder, and the kind of heads that is named behind it, or "".
+    """A folder, and the kind of heads that is named after it, or "".
 
     Raises `HeadscopeError` with near-miss names if there is no such kind.
     """

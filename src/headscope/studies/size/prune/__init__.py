@@ -51,6 +51,11 @@ STUDY = Study(
         Number("megabytes", "size of the parameters", "megabytes", STEPS, PRUNED),
         Number("multiplications", PER_TOKEN, "multiplications", STEPS, PRUNED),
         Number(
+            *("cache_bytes", "keys and values that a token adds to the cache", "bytes", STEPS, PRUNED),
+            definition="bytes of the keys and values of a token in all layers, in the number format of the model; of a "
+            "model that predicts the next word",
+        ),
+        Number(
             *("removed_at", "place in the order of removal, least important first", "place, from 1", ("layer", "head")),
             source="heads that stay have none",
         ),

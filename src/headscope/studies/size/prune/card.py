@@ -10,15 +10,26 @@ from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 
 
+def unit_of(result: xr.Dataset) -> tuple[int, str]:
+    """How many query heads were removed at a time, and what of the model these are."""
+    how = json.loads(result.attrs["pruning"])
+    return how.get("shared", 1), "KV head" if how.get("unit") == "kv" else "head"
+
+
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The place of the head in the order of removal."""
+    shared, head = unit_of(result)
     gone, total = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
+    gone, total = gone // shared, total // shared
     how = json.loads(result.attrs["pruning"])["by"]
     order = f"the order by {how} is no test"
     if unlearned(result):
         order = f"{order}, and the task is not learned"
     if rows := of_variable(numbers, "removed_at"):
         rank = ordinal(int(rows[0].value))
-        yield Finding("Pruning", f"Removed as the {rank} of {total} heads, the least important first ({order}).")
+        others = "" if shared == 1 else ", with all heads that share its keys,"
+        yield Finding(
+            "Pruning", f"Removed{others} as the {rank} of {total} {head}s, the least important first ({order})."
+        )
     else:
-        yield Finding("Pruning", f"Kept: {gone} of {total} heads were removed before it ({order}).")
+        yield Finding("Pruning", f"Kept: {gone} of {total} {head}s were removed before it ({order}).")

@@ -14,7 +14,7 @@ from headscope.capture.eager import check_inputs
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models.head_slicing import slice_heads, uncuttable
+from headscope.models.head_slicing import sharing, slice_heads, uncuttable
 from headscope.models.heads import existing
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, pruning_of, unpruned
@@ -29,8 +29,8 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     Michel et al. 2019 (section 4) and Voita et al. 2019 mask pruned heads; here they are removed.
     The outputs for a short padded batch are compared with those of the model with the same heads zeroed.
 
-    * `remove`: the heads to remove, in the present numbering of the model. A pruned model numbers its heads
-      from 1 again; its configuration lists the removed heads of the original model.
+    * `remove`: the heads to remove, in the present numbering of the model; of those that share keys and values all or
+      none. A pruned model numbers its heads from 1 again; its configuration lists the removed heads of the original.
 
     Raises `HeadscopeError`, with the reason, for a model whose heads cannot be cut out; `ValueError` for an array
     of another shape.
@@ -41,12 +41,14 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     >>> prune(model, remove).capture.heads
     (3, 12, 12, 12, 12, 12)
     """
-    heads = model.capture.heads
+    heads, shared = model.capture.heads, sharing(model)
     stay = existing(heads) & ~remove
     if not stay.any():
         raise HeadscopeError(f"model '{model.name}' would have no head left; remove fewer")
-    if reason := uncuttable(model):
-        raise _refusal(model, reason)
+    refuse_uncuttable(model, shared)
+    groups = stay.reshape(len(heads), -1, shared)
+    if (groups.any(-1) != groups.all(-1)).any():
+        refuse_uncuttable(model, 1)
     network = copy.deepcopy(model.network)
     slice_heads(network, heads, [np.flatnonzero(row).tolist() for row in stay])
     if reason := _difference(model, remove, network):
@@ -55,6 +57,17 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     if left["removed"]:
         setattr(network.config, KEY, left)
     return replace(model, network=network, capture=check(network), sha256="")
+
+
+def refuse_uncuttable(model: Model, together: int) -> None:
+    """Raise `HeadscopeError` for a model out of which `together` neighbouring heads at a time cannot be cut."""
+    if (reason := uncuttable(model, together)) and together % sharing(model):
+        kind = model.network.config.model_type
+        raise HeadscopeError(
+            f"model type '{kind}': {reason}, and single ones cannot be cut out; remove whole groups (--unit kv)"
+        )
+    if reason:
+        raise _refusal(model, reason)
 
 
 def _refusal(model: Model, reason: str, empty: Sequence[int] = ()) -> HeadscopeError:

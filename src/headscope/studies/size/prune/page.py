@@ -18,13 +18,18 @@ from headscope.report.shared_findings import least_found, one_training, unlearne
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, examples, n_examples, number, several
 from headscope.statistics.significance import RATE
-from headscope.studies.size.prune.card import sentences
+from headscope.studies.size.prune.card import sentences, unit_of
 from headscope.studies.size.prune.promise import promise
 from headscope.studies.size.prune.published import published
 
 COST, MODEL, FIRST = "Score after pruning", "The pruned model", 8
 OTHERS = {"random": "at random", "bad": "of the least important"}
-SIZES = {"megabytes": 1.0, "multiplications": 1e6}
+# Sizes of the model: the unit, the title of the column, and how it is written.
+SIZES = {
+    "megabytes": (1.0, "MB", ".1f"),
+    "multiplications": (1e6, "M mult.", ".1f"),
+    "cache_bytes": (1.0, "Cache", "bytes"),
+}
 
 
 def saved_share(result: xr.Dataset) -> float:
@@ -55,14 +60,17 @@ def not_promised(numbers: Numbers) -> Finding | None:
 
 def removed(numbers: Numbers) -> Finding:
     """How many heads are removed, and how many layers keep."""
-    heads = numbers.result["heads_left"]
+    shared, head = unit_of(numbers.result)
+    heads = numbers.result["heads_left"] // shared
     left, total = heads.sel(share_removed=saved_share(numbers.result)), int(heads.isel(share_removed=0).sum())
     least, most = int(left.min()), int(left.max())
     text = f"Each layer keeps {least}." if least == most else f"Layers keep {least} to {most}."
+    if shared > 1:
+        text = f"The {shared} query heads that share a KV head go with it. {text}"
     if spared := int(numbers.words["spared"]):
         keep = numbers.attribute("pruning")["keep"]
-        text += f" {several(spared, 'head')} of low importance stayed: no layer keeps fewer than {keep}."
-    return Finding(f"{total - int(left.sum())} of {total} heads are removed", text)
+        text += f" {several(spared, head)} of low importance stayed: no layer keeps fewer than {keep}."
+    return Finding(f"{total - int(left.sum())} of {total} {head}s are removed", text)
 
 
 def cost(numbers: Numbers) -> Finding | None:
@@ -96,6 +104,12 @@ def smaller(numbers: Numbers) -> Iterator[Finding]:
         full, less = (numbers("megabytes", share_removed=step).value for step in (0.0, share))
         text = f"The saved model takes {number(less, '.1f')} MB in the place of {number(full, '.1f')} MB."
         yield Finding(f"The model is {1 - after / before:.0%} smaller", text)
+        if "cache_bytes" in numbers.result:
+            before, after = (numbers("cache_bytes", share_removed=step).value for step in (0.0, share))
+            text = (
+                f"A token adds {number(after, 'bytes')} of keys and values in the place of {number(before, 'bytes')}."
+            )
+            yield Finding(f"Its cache is {1 - after / before:.0%} smaller", text)
         seconds = numbers.attribute("forward_s")
         inputs = f"{seconds['inputs']} inputs of {seconds['tokens']} tokens"
         topic = f"It takes {seconds['after'] / seconds['before']:.0%} of the time"
@@ -113,9 +127,10 @@ def reloaded(numbers: Numbers) -> Finding:
 
 def order(numbers: Numbers) -> Iterator[Finding]:
     """The heads that were removed first."""
-    rows = tidy(numbers.array("removed_at")).sort_values("value").to_dict("records")
-    names = ", ".join(head_name(row["layer"], row["head"]) for row in rows[:FIRST])
-    text = f"By importance, in the order of removal: {names}."
+    shared, _ = unit_of(numbers.result)
+    rows = tidy(numbers.array("removed_at")[:, ::shared]).sort_values("value").to_dict("records")
+    names = ", ".join(head_name(row["layer"], (row["head"] + shared - 1) // shared) for row in rows[:FIRST])
+    text = f"{'KV heads b' if shared > 1 else 'B'}y importance, in the order of removal: {names}."
     yield Finding("Removed first", f"{text} This order is not a test; 'headscope ablate' tests single heads.")
     if numbers.attribute("pruning")["by"] == "importance":
         yield one_training()
@@ -125,7 +140,9 @@ def choice(numbers: Numbers) -> Finding:
     """How heads were chosen, and on which examples."""
     how, chosen, scored = numbers.attribute("pruning"), numbers.words["chosen_on"], numbers.words["corpus"]
     importance = f"importance ({label('estimator', how['estimator'])})"
-    by = importance if how["by"] == "importance" else "the score without each head"
+    _, head = unit_of(numbers.result)
+    importance += " of all query heads of a KV head together" if head != "head" else ""
+    by = importance if how["by"] == "importance" else f"the score without each {head}"
     again, epochs = ", computed again after each step" if how["again"] else "", how["finetune_epochs"]
     trained = f" Trained for {several(epochs, 'epoch')} after each step." if epochs else ""
     same = " The same examples chose the heads and scored them: the score is too good." if chosen == scored else ""
@@ -171,12 +188,15 @@ def subnetworks(numbers: Numbers) -> Iterator[Finding]:
 def shares(numbers: Numbers) -> Table:
     """A row for each share of removed heads: change of the main metric, size of the model."""
     metrics, steps = numbers.result["metric"].values.tolist(), numbers.result["share_removed"].values.tolist()
+    sizes = [title for name, (_, title, _) in SIZES.items() if name in numbers.result]
     main, *further = [label("metric", metric).capitalize() for metric in metrics]
-    titles = ["Heads", main, "Change", "95% interval", *further, "MB", "M mult."]
+    titles = ["Heads", main, "Change", "95% interval", *further, *sizes]
     caption = (
         "Score and size at each share of removed heads. Change: from the whole model, with its interval. "
         "M mult.: millions of multiplications for a token."
     )
+    if "cache_bytes" in numbers.result:
+        caption += " Cache: the keys and values that a token adds."
     rows = [(f"{share:.0%}", _cells(numbers, share, metrics)) for share in steps]
     return titled("shares", caption, "Removed", titles, rows)
 
@@ -185,7 +205,8 @@ def _cells(numbers: Numbers, share: float, metrics: list[str]) -> Cells:
     result = numbers.result.sel(share_removed=share)
     main, *further = [(number(float(result["pruned_score"].sel(metric=metric)), ".3f"), "") for metric in metrics]
     change, interval = estimate(result, "score_change", metric=metrics[0]).cell("+.3f")
-    sizes = [(number(float(result[name]) / unit, ".1f"), "") for name, unit in SIZES.items()]
+    there = {name: how for name, how in SIZES.items() if name in result}
+    sizes = [(number(float(result[name]) / unit, spec), "") for name, (unit, _, spec) in there.items()]
     heads = str(int(result["heads_left"].sum()))
     return [(heads, ""), main, (change, ""), (interval, ""), *further, *sizes]
 

@@ -8,6 +8,7 @@ from headscope.report.claims import Claim, examples_wanted, no_worse
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import n_examples, number, of_array
+from headscope.studies.size.prune.card import unit_of
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
 IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
@@ -59,8 +60,8 @@ def _none(numbers: Numbers, tested: xr.DataArray, tolerance: float) -> Finding:
 
 
 def _tested(numbers: Numbers, tested: xr.DataArray, share: float, tolerance: float) -> Finding:
-    left, (_, name) = numbers.result["heads_left"].sum("layer"), _main(numbers)
-    gone, gain = int(left[0] - left.sel(share_removed=share)), tested.sel(share_removed=share)
+    left, (_, name), (shared, head) = numbers.result["heads_left"].sum("layer"), _main(numbers), unit_of(numbers.result)
+    gone, gain = int(left[0] - left.sel(share_removed=share)) // shared, tested.sel(share_removed=share)
     claim, most = _claim(gain, tolerance), number(tolerance)
     how = IN_ORDER if (in_order := _in_order(numbers)) else SPLIT
     text = f"The promise is a loss of less than {most} of {name} ({how}): there it gains {of_array(gain).text}."
@@ -69,9 +70,9 @@ def _tested(numbers: Numbers, tested: xr.DataArray, share: float, tolerance: flo
     return Finding.judged(
         claim,
         text,
-        holds=f"Safe to remove: {gone} heads for less than {most} of {name}",
+        holds=f"Safe to remove: {gone} {head}s for less than {most} of {name}",
         fails=f"The promise is broken: more than {most} of {name} is lost",
-        undecided=f"It cannot be told whether {gone} heads can go",
+        undecided=f"It cannot be told whether {gone} {head}s can go",
         unit="",
     )
 

@@ -58,29 +58,35 @@ class HeadRanking:
         return 1 if self.by == "importance" else 1 + sum(heads) + len(heads)
 
     def _importance(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
-        estimates = importance(pruned.model, task, corpus, settings)["importance"]
+        estimates = importance(pruned.model, task, corpus, settings, pruned.shared)["importance"]
         return estimates.sel(estimator=self.estimator).values
 
     def _sweep(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
         """Decrease of the score without each head."""
         inputs, targets = task_inputs(pruned.model, task, corpus, settings.seed), task.targets(corpus)
         metric = task.metrics[0]
-        swept = sweep(inputs, settings, mode="zero").mapped(inputs.by_example)
+        swept = sweep(inputs, settings, mode="zero", together=pruned.shared).mapped(inputs.by_example)
         there = existing(pruned.model.capture.heads)
         lost = np.full(there.shape, np.nan)
         lost[there] = score(metric, swept.plain, targets) - score(metric, swept.heads[there], targets)
         return -lost if metric in LOWER_IS_BETTER else lost
 
-    def read(self, source: Path, model: Model, task: Task) -> None:
+    def read(self, source: Path, model: Model, task: Task, shared: int = 1) -> None:
         """Read the importance from a result of the study `ablate` on this model.
 
-        Raises `HeadscopeError` if there is no result, or it is of another model or lacks this importance.
+        * `shared`: how many query heads share a KV head, where these are removed; else 1.
+
+        Raises `HeadscopeError` if there is no result, or it is of another model or unit, or lacks this importance.
         """
         result = results.read(source)
         if result.attrs["model_sha256"] != model.sha256:
             raise HeadscopeError(
                 f"result '{source}' is of model '{result.attrs['model']}', whose weights are not those of "
                 f"'{model.name}'; name a result of this model"
+            )
+        if shared > 1 and result.attrs.get("unit") != "kv":
+            raise HeadscopeError(
+                f"result '{source}' is of single heads; run 'headscope ablate' with --unit kv, or leave --from out"
             )
         metric = task.metrics[0]
         try:
@@ -92,4 +98,4 @@ class HeadRanking:
             what = f"importance '{self.estimator}'" if self.by == "importance" else f"head_score of {metric}"
             raise HeadscopeError(f"result '{source}' has no {what}; leave --from out, or change --by") from error
         lower = self.by == "sweep" and metric in LOWER_IS_BETTER
-        self.latest = values.transpose("layer", "head").values * (-1 if lower else 1)
+        self.latest = values.transpose("layer", "head").values[:, ::shared] * (-1 if lower else 1)

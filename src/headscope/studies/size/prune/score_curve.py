@@ -7,8 +7,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, chance, intervals, resampled, score
+from headscope.models.prediction_heads import is_causal
 from headscope.outputs.promise import Promise
-from headscope.outputs.size_and_speed import megabytes, multiplications, parameters
+from headscope.outputs.size_and_speed import cache_bytes, megabytes, multiplications, parameters
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -18,17 +19,15 @@ from headscope.studies.size.prune.removal import PrunedModel, places
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
-SIZES = ("parameters", "megabytes", "multiplications")
+SIZES = {"parameters": parameters, "megabytes": megabytes, "multiplications": multiplications}
 
 
 @dataclass(frozen=True)
 class PruningStep:
-    """A step: the remaining heads of each layer, the parameters, and the model's dev outputs."""
+    """A step: the remaining heads of each layer, the sizes of the model by name, and its dev outputs."""
 
     heads: tuple[int, ...]
-    parameters: int
-    megabytes: float
-    multiplications: float
+    sizes: dict[str, float]
     outputs: Float[np.ndarray, "example output"]
 
 
@@ -71,6 +70,7 @@ class ScoreCurve:
         resamples = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
+        order = order.repeat(kept.shared, axis=1)
         share = [1 - sum(point.heads) / sum(self.points[0].heads) for point in self.points]
         variables = Variables({"share_removed": share, "metric": task.metrics}, STUDY.source, STUDY.labels)
         examples = np.full(scores.shape, len(self.targets))
@@ -82,8 +82,8 @@ class ScoreCurve:
         if self.promise:
             self._add_tests(variables, self.promise)
         variables.add("heads_left", np.array([step.heads for step in self.points]))
-        for name in SIZES:
-            variables.add(name, [getattr(step, name) for step in self.points])
+        for name in self.end.sizes:
+            variables.add(name, [step.sizes[name] for step in self.points])
         variables.add("removed_at", order)
         return variables.arrays
 
@@ -123,4 +123,5 @@ def curve(
 def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:
     """The step of a model and its dev outputs."""
     model = pruned.model
-    return PruningStep(model.capture.heads, parameters(model), megabytes(model), multiplications(model), outputs)
+    measures = SIZES | ({"cache_bytes": cache_bytes} if is_causal(model) else {})
+    return PruningStep(model.capture.heads, {name: size(model) for name, size in measures.items()}, outputs)

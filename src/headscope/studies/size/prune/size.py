@@ -22,9 +22,13 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
         low, high = both[1]["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
         scores = [f"{float(point['pruned_score'].sel(metric=metric)):.3f}" for point in both]
         rows.append((metric, *scores, f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"))
+    cached = []
+    if "cache_bytes" in result:
+        cached = [("bytes of keys and values a token", *(f"{int(point['cache_bytes']):,}" for point in both))]
     sizes = [
         ("parameters", *(f"{int(point['parameters']):,}" for point in both)),
         ("megabytes", *(f"{float(point['megabytes']):.1f}" for point in both)),
+        *cached,
         (
             f"multiplications per token ({TOKENS} tokens)",
             *(f"{float(point['multiplications']):,.0f}" for point in both),

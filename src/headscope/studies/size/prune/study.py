@@ -16,6 +16,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.tasks import Task
 from headscope.models import Model
+from headscope.models.config import query_group
 from headscope.models.heads import existing
 from headscope.models.pruned_folder import saved
 from headscope.outputs.label_order import in_model_order
@@ -27,6 +28,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.studies.size.prune.cut_heads import refuse_uncuttable
 from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.size.prune.score_curve import ScoreCurve, curve
@@ -34,8 +36,6 @@ from headscope.studies.size.prune.size import scores_and_size
 from headscope.studies.size.prune.subnetworks import masks, scored_parts
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
-
-HALF = 0.5
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -47,11 +47,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     by: Literal["importance", "sweep"] = "importance",
     estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
     from_: Path | None = None,
-    share: Annotated[float, Range(0, 1)] | None = None,
-    tolerance: Annotated[float, Range(0, 1000)] | None = None,
-    step: Annotated[float, Range(0, 1)] = 0.1,
+    plan: PruningPlan,
     again: bool = False,
-    keep: Annotated[int, Range(0, 1000)] = 1,
     finetune_epochs: Annotated[int, Range(0, 1000)] = 0,
     learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
     subnetworks: Annotated[int, Range(0, 1000)] = 0,
@@ -72,11 +69,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
     * `estimator`: Rank by this estimator of importance.
     * `from_`: Read the ranking from a folder of the study ablate on this model.
-    * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
-    * `tolerance`: Stop before the 95% interval of the main metric's fall reaches this.
-    * `step`: Remove this fraction of all heads at a time.
+    * `plan`: Remove this number of heads.
     * `again`: Recompute head importance after each step.
-    * `keep`: Keep at least this number of heads in each layer.
     * `finetune_epochs`: Train for this number of epochs after each step.
     * `learning_rate`: Set the peak of the learning rate of that training.
     * `subnetworks`: Also score the whole model with the heads that stay alone, with as many of the least important, and
@@ -87,14 +81,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if the heads of a model cannot be cut out, it is spread over devices, a value is out of
     range, or the disk is full.
     """
-    ranking, most = HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
-    plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
+    ranking = HeadRanking(by, estimator, again)
     model.refuse_spread("pruned")
+    counts = model.capture.heads
+    shared = query_group(model.network.config, counts) if plan.unit == "kv" else 1
+    heads = tuple(count // shared for count in counts)
+    refuse_uncuttable(model, shared)
+    plan.refuse_nothing(heads, model.name)
     task = in_model_order(task, model, settings)
     trains = task.train is not None
     if from_:
-        ranking.read(from_, model, task)
-    dev, targets, heads = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
+        ranking.read(from_, model, task, shared)
+    dev, targets = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev)
 
     def answers(model: Model) -> Float[np.ndarray, "example output"]:
         return task_outputs(replace(dev, model=model), settings)
@@ -107,27 +105,27 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         answer, work = continued_training(model, task, dev, recipe, settings, directory)
     held_out = not from_ or (by == "importance" and trains)
     in_order = trains and held_out
-    promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
+    promise, ranked = _promised(task, targets, plan.tolerance, settings, in_order=in_order)
     steps = len(plan.counts(heads))
     part_passes = subnetworks + 2 if subnetworks else 0
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
     settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + (2 + part_passes) * len(dev.inputs))
 
-    unpruned = PrunedModel(model, heads)
+    unpruned = PrunedModel(model, heads, shared=shared)
     path = curve(task, targets, promise, unpruned, answers(model))
     models = smaller(unpruned, plan, partial(ranking.of, task=ranked, settings=settings))
     interrupted = _extend(path, models, answer, steps if settings.keep_interrupted else None)
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
-    how |= {"held_out": held_out, "in_order": in_order}
+    how |= {"shared": shared, "share": plan.most, "held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
     read = {"corpus": task.dev.described, **pruning}
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
     written = saved(path.kept.model, directory / "model", notes, head=True)
     variables |= {"reloaded_score": path.reloaded(answers(written))}
     if subnetworks:
-        parts = masks(path.kept, ranking.latest, subnetworks, settings.seed)
+        parts = [part.repeat(shared, axis=1) for part in masks(path.kept, ranking.latest, subnetworks, settings.seed)]
         variables |= scored_parts(path, [_with(model, part, answers) for part in parts], settings)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, resampled, score
+from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -32,18 +33,12 @@ def masks(
     * `importance`: of the heads at last, which ranks those that stay; `draws`: the number of random parts.
     """
     left, random = pruned.left, np.random.default_rng(seed)
-    size, there = int(left.sum()), np.flatnonzero(left | _gone(pruned))
+    size, there = int(left.sum()), np.flatnonzero(existing(pruned.heads))
     ranked = np.zeros(left.shape) if importance is None else importance
     rest = np.flatnonzero(left)[np.argsort(ranked[left], kind="stable")]
     order = [*np.ravel_multi_index(places(pruned.gone), left.shape), *rest]
     chosen = [order[:size], *(random.permutation(there)[:size] for _ in range(draws))]
     return [left, *(np.isin(np.arange(left.size), part).reshape(left.shape) for part in chosen)]
-
-
-def _gone(pruned: PrunedModel) -> Bool[np.ndarray, "layer head"]:
-    gone = np.zeros(pruned.left.shape, dtype=bool)
-    gone[places(pruned.gone)] = True
-    return gone
 
 
 def scored_parts(

@@ -18,7 +18,7 @@ from headscope.studies.size.shrink.texts import encode
 
 # Beside the weights in the folder of the model; other programs look for these names.
 FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
-# Options are chosen on at most so many texts.
+# Options are chosen on at most this many texts.
 MOST_TEXTS = 128
 
 

@@ -146,7 +146,7 @@ def gated_examples(
     least: float,
     steps: int,
 ) -> GatedExamples:
-    """A copy of the model with new gates, and what it is trained on in so many steps."""
+    """A copy of the model with new gates, and what it is trained on in this many steps."""
     teacher = choosing.train.teacher
     model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
     gates = Gates(shapes, even=price.even)

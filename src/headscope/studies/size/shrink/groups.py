@@ -22,7 +22,7 @@ Draws = Float[np.ndarray, "resample example"]
 
 # The shortest and the longest third.
 THIRD = 1 / 3
-# A group or its rest has so many inputs at least.
+# A group or its rest has this many inputs at least.
 LEAST = 10
 WITHIN = ("group", "others")
 

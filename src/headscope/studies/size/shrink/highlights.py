@@ -18,7 +18,7 @@ AGREES = " Labels are the whole model's own answers, right or wrong."
 
 
 def unlearned(numbers: Numbers) -> Finding | None:
-    """The finding that the whole model has not learned the task, or answers all alike; None for no such task."""
+    """The finding that the whole model has not learned the task, or gives one answer to all; None for no such task."""
     lacks = shared_findings.unlearned(numbers.result)
     if lacks is None or "pseudo_labels" not in facts(numbers):
         return lacks

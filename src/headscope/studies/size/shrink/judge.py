@@ -36,7 +36,7 @@ from headscope.studies.size.shrink import STUDY
 from headscope.studies.size.shrink.scores import SHOWN, Outputs, Rows, Scores, of_similarities, of_task, pairs, text_of
 from headscope.studies.size.shrink.texts import Splits, encode, task_outputs
 
-# A text's similarities to so many others are ranked; pairs are shown whose cosine moved by so much.
+# A text's similarities to this many others are ranked; pairs are shown whose cosine moved by so much.
 MOST_OTHERS, MOVED = 500, 0.01
 UNITS = {"classification": "accuracy", "regression": "absolute error"}
 AGREEMENT = {"classification": "class agreement", "regression": "absolute difference"}

@@ -32,9 +32,9 @@ from headscope.studies.size.shrink.plan import KINDS, Size
 NEURONS, HEADS = ("neurons", "feed-forward part"), ("heads", "attention")
 # Weight of the old output maps in a fit, see `moments.fitted`.
 RIDGE = 0.1
-# A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
+# A fit is kept for this many numbers of neurons of a layer: those that steps of a search have in common.
 FITS = 3
-# Neurons and heads are measured on at most so many texts.
+# Neurons and heads are measured on at most this many texts.
 MOST_TEXTS = 1024
 
 
@@ -89,7 +89,7 @@ class Original:
 
         One head at least stays in the model, since attention is checked wherever it is loaded.
 
-        * `groups`: a step removes one of so many groups of neurons.
+        * `groups`: a step removes one of this many groups of neurons.
         """
         full, fine = self.size, self.fine
         neurons, heads = (max(1, number // groups) for number in (self.width, self.heads))

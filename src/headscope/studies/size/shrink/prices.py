@@ -23,7 +23,7 @@ WIDTHS = (1.0, 0.67, 0.33, 0.08)
 LEAST_SHARE = 0.001
 Shapes = tuple[tuple[int, int], ...]
 ROUNDS = 8
-# Batches of so many inputs are timed, of the median length and that of the longest of twenty texts.
+# Batches of this many inputs are timed, of the median length and that of the longest of twenty texts.
 BATCHES, LEVELS = (1, 32), (0.5, 0.95)
 
 
@@ -133,7 +133,7 @@ def by_round(shapes: Shapes, models: Sequence[Model], rounds: int = ROUNDS) -> F
 
 
 def shapes_of(lengths: Sequence[int], most: int) -> Shapes:
-    """The timed shapes for texts of some lengths, of which a model reads so many tokens at most."""
+    """The timed shapes for texts of some lengths, of which a model reads this many tokens at most."""
     tokens = sorted({int(np.quantile(lengths, level)) for level in LEVELS})
     return tuple((batch, min(length, most)) for batch in BATCHES for length in tokens)
 

@@ -78,7 +78,7 @@ def sizes_and_times(
 
 
 def times_as_fast(seconds: Float[np.ndarray, "round shape before_and_after"]) -> tuple[float, float, float]:
-    """How many times as fast the second of two models is, and the least and the most of all rounds.
+    """How many times as fast the second of two models is, and the lowest and the highest of all rounds.
 
     Turned over is the mean share of time over the shapes, by the medians. The range of 7 rounds is a 98% interval of a
     median, as far as the rounds are independent.

@@ -20,7 +20,7 @@ Outputs = Float[np.ndarray, "example output"]
 Rows = list[dict[str, Any]]
 AGREEMENT = ("similarity_agreement", "nearest_recall")
 PAIRS, NEAREST = 20_000, 10
-# So many examples that are answered otherwise are kept, and so many letters of each text.
+# This many examples that are answered otherwise are kept, and this many letters of each text.
 SHOWN, LETTERS = 10, 200
 
 
@@ -62,7 +62,7 @@ def of_task(
 def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int, resamples: int) -> Scores:
     """The agreement of each model's similarities with those of the first, and the recall of its ten nearest texts.
 
-    Texts are resampled; ranks are those among all pairs. Of more than 20,000 pairs so many are drawn by the seed.
+    Texts are resampled; ranks are those among all pairs. Of more than 20,000 pairs this many are drawn by the seed.
     Agreement needs three texts, recall more than twenty.
     """
     number = len(outputs[0])
@@ -92,7 +92,7 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
 
 
 def pairs(number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two different texts of each pair, the lower number first: all pairs, or so many drawn by the seed."""
+    """Two different texts of each pair, the lower number first: all pairs, or this many drawn by the seed."""
     first, second = np.triu_indices(number, 1)
     if len(first) > PAIRS:
         drawn = np.sort(np.random.default_rng(seed).permutation(len(first))[:PAIRS])

@@ -19,7 +19,7 @@ from headscope.studies.size.shrink.scores import Outputs, change
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
-# Parts are measured on so many texts.
+# Parts are measured on this many texts.
 SAMPLE = 128
 
 
@@ -28,7 +28,7 @@ class SizeSearch:
     """A search and what it measures on.
 
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
-    * `groups`: a step removes one of so many groups of neurons.
+    * `groups`: a step removes one of this many groups of neurons.
     """
 
     original: Original

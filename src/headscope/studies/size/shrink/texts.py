@@ -94,7 +94,7 @@ def task_texts(model: Model, corpus: Corpus, task: Task | None, settings: Settin
 
     A task of words has texts alone: embeddings are judged, and the loss of words is said.
 
-    Texts that have the whole model's answers as labels cannot show what it loses if it answers them all alike: then
+    Texts that have the whole model's answers as labels cannot show what it loses if it gives all the same answer: then
     its embeddings are judged, without a task, which is said.
     """
     if task is None or not task.pseudo_labelled:

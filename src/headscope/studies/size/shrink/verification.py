@@ -35,9 +35,9 @@ from headscope.studies.size.shrink.texts import Splits, encode, judged_by, task_
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
-# A file of eight bits has at most so many times the megabytes of the weights.
+# A file of eight bits has at most this many times the megabytes of the weights.
 LARGEST_FILE = 2
-# At most so many tokens are timed at a time, and so many shapes.
+# At most this many tokens are timed at a time, and this many shapes.
 MOST_TOKENS, MOST_SHAPES = 1 << 16, 64
 
 
@@ -152,7 +152,7 @@ class TimedShape:
 class SavedFacts:
     """The facts by which a saved model is verified.
 
-    * `times_as_fast`: over the shapes, and of all rounds the least and the most.
+    * `times_as_fast`: over the shapes, and of all rounds the lowest and the highest.
     * `words_head`: whether it has a head for masked words; `megabytes`: of the file of eight bits, 0 without one.
     """
 

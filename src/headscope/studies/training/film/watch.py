@@ -31,7 +31,7 @@ SECONDS = 60.0
 
 
 class Watch(TrainerCallback):
-    """A callback for transformers' Trainer: what the attention of each head is like, after each so many steps.
+    """A callback for transformers' Trainer: what the attention of each head is like, every few steps.
 
     Of the batch of such a step it reads, in one forward pass more: the entropy of attention (nats), the largest score
     before the softmax (which QK clipping bounds), the share of the most attended token of a text (a sink), and what
@@ -45,7 +45,7 @@ class Watch(TrainerCallback):
       `attention/largest/3-10`, `attention/sink`. Of several heads, the mean, of `largest` the largest.
 
     `result` is the film so far, `seconds` the time that readings took. The logs are `state.log_history`, and those of
-    callbacks behind it: `attach` puts it before those that report to TensorBoard and the like.
+    callbacks after it: `attach` puts it before those that report to TensorBoard and the like.
 
     Raises `HeadscopeError` when training begins if attention cannot be captured exactly, weights are in shards, or
     `folder` holds the film of another training.
@@ -187,7 +187,7 @@ class Watch(TrainerCallback):
 def attending(model: Any) -> PreTrainedModel:
     """The network of a model that attends: without its head and its decoder; of a peft model, what it adapts.
 
-    Raises `HeadscopeError` if there is none of transformers.
+    Raises `HeadscopeError` if the object is not a Trainer of transformers.
     """
     model = model.get_base_model() if hasattr(model, "get_base_model") else model
     if not isinstance(model, PreTrainedModel):

@@ -29,7 +29,7 @@ Texts = tuple[str, ...]
 STRENGTHS = (0.01, 0.1, 1.0)
 HELD_OUT = 10
 STEPS = 1000
-# The log-probability of a class that no training example has, and the least of any.
+# The log-probability of a class that no training example has, and the lowest of any.
 UNSEEN = -50.0
 
 

@@ -75,7 +75,7 @@ class TaskNumbers:
         return self.numbers(name, **self.where, **labels)
 
     def n(self, name: str, **labels: Any) -> int:
-        """How many cases are behind a number."""
+        """How many cases a number rests on."""
         return self.numbers.n(name, **self.where, **labels)
 
 

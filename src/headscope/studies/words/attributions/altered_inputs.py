@@ -1,6 +1,7 @@
 """Copies of an input with altered attention: what the output loses, and how far another one of the same output is."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,28 +60,28 @@ class Copies:
     def own(self) -> tuple[list[Maps], list[Seen]]:
         """The model's attention in each layer, [head, query, key], and the keys that queries see."""
         recorded = Recorded(1)
-        with torch.no_grad(), self.model.intervened(recorded):
+        with torch.no_grad(), self.model.intervened(recorded), self._read():
             self.model.network(**self.inputs)
         return [maps[0] for maps in recorded.maps], [seen[0] for seen in recorded.seen]
 
     def run(self, number: int, look: Intervention) -> Vectors:
         """The vectors of copies with attention as an intervention has it."""
-        with self.model.intervened(look):
-            return self._vectors(self.model.network(**self._repeated(number)), number)
+        with self.model.intervened(look), self._read() as read:
+            return self._vectors(self.model.network(**self._repeated(number)), number, read)
 
     def run_recorded(self, number: int, look: Intervention) -> tuple[Vectors, list[Maps]]:
         """The vectors of copies, and the attention of each layer after the intervention."""
         recorded = Recorded(number)
-        with self.model.intervened(look), self.model.intervened(recorded):
-            vectors = self._vectors(self.model.network(**self._repeated(number)), number)
+        with self.model.intervened(look), self.model.intervened(recorded), self._read() as read:
+            vectors = self._vectors(self.model.network(**self._repeated(number)), number, read)
         return vectors, recorded.maps
 
     def run_from(self, layer: int, states: Float[Tensor, "1 token width"], look: OneHead) -> Vectors:
         """The vectors of copies whose passes start at a layer, which `states` enter."""
         number = len(look.maps)
-        with observed(self.model.network, look, changes=True):
+        with observed(self.model.network, look, changes=True), self._read() as read:
             output = self.stack.rest(self._repeated(number), layer, repeated(states, number))
-        return self._vectors(output, number)
+        return self._vectors(output, number, read)
 
     def change(self, vectors: Vectors) -> Float[Tensor, " copy"]:
         """See `Target.distance`."""
@@ -93,9 +94,12 @@ class Copies:
     def _repeated(self, number: int) -> dict[str, Tensor]:
         return {name: repeated(tensor, number) for name, tensor in self.inputs.items()}
 
-    def _vectors(self, output: Any, number: int) -> Vectors:
+    def _read(self) -> AbstractContextManager[Tensor]:
+        return self.target.read(self.model.network, self.position[None])
+
+    def _vectors(self, output: Any, number: int, read: Int[Tensor, "1"]) -> Vectors:
         real = torch.ones_like(self.inputs["input_ids"]).expand(number, -1)
-        return self.target.vectors(output, real, self.position.expand(number))
+        return self.target.vectors(output, real, read.expand(number))
 
 
 @dataclass(frozen=True)
@@ -204,7 +208,7 @@ def _other_of_heads(
 ) -> tuple[PerHead, PerHead]:
     """Distance of another attention of each single head, and the change of the output; layers below stay."""
     with torch.no_grad():
-        calls, _output = copies.stack.calls(copies.inputs)
+        calls, _ = copies.stack.calls(copies.inputs, head=False)
     tables = [np.full((len(own), max(map(len, own))), np.nan) for _ in range(2)]
     for layer, (maps, states) in enumerate(zip(own, [call.states for call in calls], strict=True)):
 

@@ -20,6 +20,8 @@ from headscope.capture.projections import Projections
 from headscope.capture.self_check import TOLERANCE
 
 States = Float[Tensor, "example token width"]
+# The scalars whose gradients are taken, of inputs and the states that leave the last layer.
+Objective = Callable[[Mapping[str, Tensor], States], Float[Tensor, " example"]]
 Maps = Float[Tensor, "example head query key"]
 
 
@@ -83,11 +85,11 @@ def descend(
     projections: Sequence[Projections],
     inputs: Mapping[str, Tensor],
     calls: Sequence[Call],
-    objective: Callable[[Any], Float[Tensor, " example"]],
+    objective: Objective,
 ) -> Iterator[LayerPass]:
     """Each layer, from the last to the first, within `switchable` and `frozen`.
 
-    * `calls`: of a plain pass over `inputs`; `objective`: of the output of the network.
+    * `calls`: of a plain pass over `inputs`; `objective`: whose gradients are taken.
     """
     gradient: Tensor | None = None
     for number in reversed(range(len(calls))):
@@ -114,7 +116,7 @@ def _layer(
     inputs: Mapping[str, Tensor],
     number: int,
     call: Call,
-    objective: Callable[[Any], Float[Tensor, " example"]],
+    objective: Objective,
     gradient: States | None,
 ) -> LayerPass:
     """Run a layer and take the gradients; `gradient` is that at its output, None for the last layer."""
@@ -123,7 +125,7 @@ def _layer(
         output = stack.run(number, states, call)
         top = None
         if gradient is None:
-            (top,) = torch.autograd.grad(objective(stack.finish(inputs, output)).sum(), output)
+            (top,) = torch.autograd.grad(objective(inputs, output).sum(), output)
     attention, values = _parts(attend, states, projections)
     gradients = _gradients(output, (states, attention, values), top if gradient is None else gradient)
     tensors = (states.detach(), output.detach(), attention.detach(), values.detach())

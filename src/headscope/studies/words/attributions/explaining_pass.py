@@ -194,6 +194,7 @@ def explain_corpus(
     with explainer(run.model, target, blank, search.batch_tokens) as explain:
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
+        explain = replace(explain, target=replace(target, alone=bool(getattr(shortcut, "last", ""))))
         start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
         return run.fold(Fold(start, Explained.__add__, Explained)).read()
 

@@ -4,9 +4,8 @@ Sundararajan et al. 2017, section 3, at the states that enter each layer: their 
 input, times the mean gradient of the target on the way. All tokens together get the difference of the target.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from headscope.capture.layer_stack import Stack
 from headscope.models import Model
-from headscope.studies.words.attributions.descent import wide
+from headscope.studies.words.attributions.descent import Objective, States, wide
 from headscope.studies.words.attributions.maps import TINY
 
 # Gauss-Legendre points of a path, whose weighted sum is exact for polynomials of up to twice as many terms. They are
@@ -23,7 +22,6 @@ from headscope.studies.words.attributions.maps import TINY
 FEWEST_POINTS, MOST_POINTS = 8, 256
 # Largest error of the sum that is near, as a share of the sizes of what is added.
 TOLERANCE = 0.01
-States = Float[Tensor, "copy token width"]
 
 
 def start_token(model: Model, blank: int | None) -> int:
@@ -42,7 +40,7 @@ class Path:
     """The way from a blank input to one input, without padding.
 
     * `inputs`: the only row; `blanked`: the tokens that the blank input lacks; `token`: the one in their place.
-    * `objective`: of an output of the network, of which the gradients are taken.
+    * `objective`: whose gradients are taken.
     * `batch_tokens`: most tokens of the points that run together.
 
     The network is `switchable` and `frozen`.
@@ -52,14 +50,15 @@ class Path:
     inputs: Mapping[str, Tensor]
     blanked: Bool[Tensor, " token"]
     token: int
-    objective: Callable[[Any], Float[Tensor, " copy"]]
+    objective: Objective
     batch_tokens: int
 
     def gradients(self) -> tuple[Float[np.ndarray, "layer token"], Float[np.ndarray, " layer"]]:
         """Integrated gradients at each layer, and the error of their sum as a share of their sizes."""
         blank = {**self.inputs, "input_ids": self.inputs["input_ids"].masked_fill(self.blanked, self.token)}
         with torch.no_grad():
-            lasts, firsts = ([wide(call.states) for call in self.stack.calls(rows)[0]] for rows in (self.inputs, blank))
+            both = (self.stack.calls(rows, head=False)[0] for rows in (self.inputs, blank))
+            lasts, firsts = ([wide(call.states) for call in calls] for calls in both)
             full, nothing = (float(self._target(0, states)) for states in (lasts[0], firsts[0]))
         parts = [
             self._of_layer(layer, first, last - first, full - nothing)
@@ -96,4 +95,4 @@ class Path:
         calls, states = self.stack.arguments(copies), states.to(self.stack.network.dtype)
         for number in range(layer, len(calls)):
             states = self.stack.run(number, states, calls[number])
-        return self.objective(self.stack.finish(copies, states))
+        return self.objective(copies, states)

@@ -1,9 +1,8 @@
 """The importance of each input token by all methods, for one batch, in one descent through the layers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.words.attributions import METHODS as NAMES
-from headscope.studies.words.attributions.descent import LayerPass, descend, same_states, wide
+from headscope.studies.words.attributions.descent import LayerPass, Objective, States, descend, same_states, wide
 from headscope.studies.words.attributions.integrated_gradients import Path
 from headscope.studies.words.attributions.maps import (
     Residual,
@@ -45,7 +44,7 @@ METHODS = tuple(NAMES)
 FLOW, INTEGRATED = METHODS.index("flow"), METHODS.index("integrated_gradients")
 # Many passes a token: taken where they are asked for.
 SLOW = ("value_zeroing", "value_zeroing_rollout", "integrated_gradients")
-# Flow is taken for inputs of at most so many tokens.
+# Flow is taken for inputs of at most this many tokens.
 FLOW_TOKENS = 64
 
 
@@ -95,12 +94,11 @@ class Explainer:
 
         Raises `HeadscopeError` if a layer alone gives other states than the whole network.
         """
-        with torch.no_grad():
-            calls, answer = self.stack.calls(batch.inputs)
-            reference = self.target.vectors(answer, batch.real, positions)
-
-        objective = self._objective(batch.real, positions, reference)
         collected = _Collected(self, batch, scored, with_flow)
+        with torch.no_grad(), self.target.read(self.stack.network, positions) as read:
+            calls, answer = self.stack.calls(batch.inputs)
+            reference = self.target.vectors(answer, batch.real, read)
+        objective = self._objective(batch.real, positions, reference)
         for layer in descend(self.stack, self.projections, batch.inputs, calls, objective):
             if layer.number + 1 < len(calls):
                 self._refuse_other(layer, calls[layer.number + 1].states)
@@ -125,14 +123,14 @@ class Explainer:
             tokens[example, INTEGRATED, :, :length], errors[example] = path.gradients()
         return errors
 
-    def _objective(
-        self, real: Tensor, positions: Int[Tensor, " row"], reference: Tensor
-    ) -> Callable[[Any], Float[Tensor, " row"]]:
-        """The scalars whose gradients are taken, of an output of some inputs, or of copies of a single one."""
+    def _objective(self, real: Tensor, positions: Int[Tensor, " row"], reference: Tensor) -> Objective:
+        """The scalars whose gradients are taken, of the last states of some inputs, or of copies of a single one."""
 
-        def objective(output: Any) -> Float[Tensor, " row"]:
-            rows = len(output[0])
-            vectors = self.target.vectors(output, real.expand(rows, -1), positions.expand(rows))
+        def objective(inputs: Mapping[str, Tensor], states: States) -> Float[Tensor, " row"]:
+            rows = len(states)
+            with self.target.read(self.stack.network, positions) as read:
+                output = self.stack.finish(inputs, states)
+            vectors = self.target.vectors(output, real.expand(rows, -1), read.expand(rows))
             return self.target.objective(vectors, reference.expand(rows, -1))
 
         return objective

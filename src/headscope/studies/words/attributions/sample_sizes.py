@@ -1,4 +1,7 @@
-"""How many inputs are scored and altered by default: as many as take two minutes together, by their lengths."""
+"""How many inputs are scored and altered by default, by their lengths: as many as take two minutes together.
+
+These are minutes of the built-in model; a larger one takes up to ten.
+"""
 
 from dataclasses import dataclass
 
@@ -15,7 +18,9 @@ from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES,
 # Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
 # minutes goes to the passes over all inputs, and a margin.
 TOKENS_OF_TWO_MINUTES = 260_000
-# Sets of blanked tokens of an input: so many for each token, up to a number.
+BUILT_IN_LAYERS, BUILT_IN_WEIGHTS = 6, 10_616_832
+LONGEST = 5  # a larger model takes at most this many times two minutes, for fewer inputs
+# Sets of blanked tokens of an input in six layers: this many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
 HEAD_PASSES = 800
@@ -44,11 +49,23 @@ def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int
     examples = {number: example for number, example in enumerate(corpus) if number in wanted}
     words = Words(model.tokenizer, model.max_tokens, settings.long)
     encoded = words.tokenized(examples[number] for number in numbers)
-    return fitting(np.array([sum(map(len, encodings)) for _, encodings in encoded]), scored, altered)
+    lengths = np.array([sum(map(len, encodings)) for _, encodings in encoded])
+    return fitting(lengths, scored, altered, TOKENS_OF_TWO_MINUTES * min(1, LONGEST / work(model)))
 
 
-def fitting(lengths: Lengths, scored: int, altered: int) -> SampleSizes:
-    """How many of the first inputs fit into `TOKENS_OF_TWO_MINUTES`, at least `LEAST`.
+def depth(model: Model) -> float:
+    """The sets of blanked tokens of an input, as a multiple of those of the built-in model: some for each layer."""
+    return len(model.capture.heads) / BUILT_IN_LAYERS
+
+
+def work(model: Model) -> float:
+    """The work of all sets of an input, as a multiple of that in the built-in model."""
+    weights = model.network.base_model.num_parameters(exclude_embeddings=True)
+    return depth(model) * weights / BUILT_IN_WEIGHTS
+
+
+def fitting(lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_OF_TWO_MINUTES) -> SampleSizes:
+    """How many of the first inputs fit into the tokens of all passes, at least `LEAST`.
 
     * `lengths`: of the inputs, in tokens; `scored`, `altered`: the most inputs of each.
 
@@ -59,16 +76,16 @@ def fitting(lengths: Lengths, scored: int, altered: int) -> SampleSizes:
     """
     blanked = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
     changed = np.cumsum(np.where(lengths <= MOST_TOKENS, lengths, 0))
-    first = _number(ALTERED_PASSES * changed, TOKENS_OF_TWO_MINUTES * (1 - SCORED_SHARE), altered)
-    scored = _number(blanked, TOKENS_OF_TWO_MINUTES - _sum(ALTERED_PASSES * changed, first), scored)
-    left = TOKENS_OF_TWO_MINUTES - _sum(blanked, scored)
+    first = _number(ALTERED_PASSES * changed, tokens * (1 - SCORED_SHARE), altered)
+    scored = _number(blanked, tokens - _sum(ALTERED_PASSES * changed, first), scored)
+    left = tokens - _sum(blanked, scored)
     altered = _number(ALTERED_PASSES * changed, left, altered)
     left -= _sum(ALTERED_PASSES * changed, altered)
     return SampleSizes(scored, altered, _number(HEAD_PASSES * changed, left, min(altered, BY_HEAD), least=0))
 
 
 def _number(sums: Lengths, most: float, asked: int, least: int = LEAST) -> int:
-    """How many inputs take at most so many tokens together."""
+    """How many inputs take at most this many tokens together."""
     return min(asked, max(least, int((sums <= most).sum())))
 
 

@@ -21,7 +21,7 @@ from headscope.studies.words.attributions.explaining_pass import (
     explain_corpus,
     sample_of,
 )
-from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, of_two_minutes
+from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, depth, of_two_minutes
 from headscope.studies.words.attributions.targets import DISTANCES, target_of
 from headscope.studies.words.attributions.variables import shown_inputs, to_variables
 
@@ -49,7 +49,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     The target is the probability of the predicted class (a classifier), of the word piece predicted at a masked token
     (a model of masked words) or at the end (a language model), a predicted number (a regression), or for a model
     without a head the representation of the text. Importance is that of the tokens of the input, read at the tokens
-    of a layer that the target reads ([CLS], the mask, all tokens alike for a mean).
+    of a layer that the target reads ([CLS], the mask, all tokens equally for a mean).
 
     * `attention`: attention of the layer, averaged over heads.
     * `norm`: length of what all heads move, |sum of a f(x)|; `norm_residual`: with residual connection and layer
@@ -82,7 +82,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split, for a model with a classification head.
-    * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length.
+    * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length in six layers.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
       token, and in a causal model, tokens are hidden.
@@ -93,7 +93,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       one by one, too, if time is left.
     * `tolerance`: Largest change of an output that is called the same.
     * `full`: Score and alter as many inputs as asked, and each head of each altered input; by default as many as the
-      built-in model takes in two minutes, and at least 2.
+      built-in model takes in two minutes, a larger one in ten, and at least 2.
 
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
 
@@ -107,7 +107,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
     sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
-    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked)
+    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked, depth(model))
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
@@ -122,11 +122,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> str:
+def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes, layers: float) -> str:
     """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many.
+
+    * `layers`: of the model, as a multiple of those of the built-in one.
 
     Returns: what is left out of what was asked for.
     """
+    few, many = round(PASSES * layers), round(SETS * layers)
     scored, altered, heads = len(sample.scored), len(sample.altered), len(sample.by_head)
     passes = PASSES * scored + ALTERED_PASSES * altered
     settings.on_total(inputs if settings.in_parts else inputs + passes)
@@ -134,11 +137,11 @@ def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSize
     if scored < asked.scored:
         times = asked.scored / scored
         left_out.append(
-            f"{scored} of {asked.scored} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, "
+            f"{scored} of {asked.scored} inputs are scored, by some {few} to {many} passes each; --full scores all, "
             f"in some {times:.1f} times the time, for intervals {times**0.5:.1f} times as narrow"
         )
     elif scored > FIRST_LOOK:
-        line = f"{scored} inputs are scored, by some {PASSES} passes each; --scored {FIRST_LOOK} gives a first look"
+        line = f"{scored} inputs are scored, by some {few} passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)
     if altered < asked.altered or heads < min(BY_HEAD, asked.by_head):
         left_out.append(

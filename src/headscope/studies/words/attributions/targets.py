@@ -4,6 +4,8 @@ Each target reads a vector of the output of the network. The vector of the whole
 how much of it is left when tokens are blanked, and the objective is the scalar whose gradients are taken.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,11 +13,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
+from transformers import PreTrainedModel
 
 from headscope.encoding.batch import Batch
 from headscope.models import Model
 from headscope.models.prediction_heads import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 from headscope.models.sentence_modules import MEAN, SentenceModules, sentence_modules
+from headscope.outputs.words.few_tokens import chosen_states
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 Pooling = Literal["model", "mean", "first"]
@@ -47,11 +51,13 @@ class Target:
     * `kind`: a key of `NAMES`.
     * `modules`: of a representation: what makes it of the last layer's states.
     * `masks`: True if one token of each input is masked, and is what the model predicts.
+    * `alone`: True if the head is known to read each state by itself, so that it may get those that are read alone.
     """
 
     kind: Kind
     modules: SentenceModules = MEAN
     masks: bool = False
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -69,6 +75,24 @@ class Target:
         if self.kind == "word":
             free[torch.arange(len(positions)), positions] = False
         return free
+
+    @contextmanager
+    def read(self, network: PreTrainedModel, positions: Int[Tensor, " example"]) -> Iterator[Int[Tensor, " example"]]:
+        """Within this context the head of words gets the states at some positions, one of each input, and no others.
+
+        Of a large vocabulary the logits of all tokens take more time and memory than the layers. Yields the positions
+        in the output of the network. One position serves all copies of an input.
+        """
+        if not (self.alone and self.kind == "word"):
+            yield positions
+            return
+
+        def at_positions(states: Float[Tensor, "copy token width"]) -> Float[Tensor, "copy 1 width"]:
+            rows = torch.arange(len(states), device=states.device)
+            return states[rows, positions.expand(len(states)).to(states.device)][:, None]
+
+        with chosen_states(network.base_model, at_positions):
+            yield torch.zeros_like(positions)
 
     def vectors(self, output: Any, real: Float[Tensor, "example token"], positions: Int[Tensor, " example"]) -> Vectors:
         """Log-probabilities of classes or words, numbers, or representations.

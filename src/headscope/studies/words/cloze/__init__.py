@@ -113,6 +113,12 @@ STUDY = Study(
             "pairs of wordings of a fact that have the same best answer of the phenomenon's answers",
             *(FACTS, BY_PHENOMENON, PETRONI),
         ),
+        Number(
+            *("human_agreement", "rank correlation of margins with what people write", "correlation", BY_SUITE),
+            source="Ettinger 2020",
+            definition="Spearman's correlation, over items with human answers (`role reversal`), of the margin with "
+            "the share of people who give the answer in the good text minus that in the worse one",
+        ),
         Number("right_in_all", "facts that are right in all wordings", FACTS, BY_PHENOMENON, PETRONI),
         Number(
             "answer_gain", f"precision at 1 minus that of {OTHER_HALF}, on the same facts", ITEMS, BY_SUITE, PETRONI

@@ -75,7 +75,8 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     sides = {name: side_of(numbers, name) for name in numbers.labels("accuracy", "phenomenon")}
     unsure, below = ([name.replace("_", " ") for name in sides if sides[name] == side] for side in (0, -1))
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
-    topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else f"All {count} differ from chance"
+    all_differ = f"All {count} differ from chance" if len(sides) > 1 else "The phenomenon differs from chance"
+    topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else all_differ
     listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
     yield Finding(topic, f"{listed}By 95% intervals, over items and over lemmas. {BY_CHANCE}")
     if below:
@@ -139,6 +140,21 @@ def sensitivity(numbers: Numbers) -> Finding:
         f"The right answer is more probable in {plain:.1%}, by more than {BEYOND} in {float(sure.mean()):.1%} (means "
         "over phenomena with gaps).",
     )
+
+
+def human(numbers: Numbers) -> Iterator[Finding]:
+    """Whether margins are larger where more people prefer the good text."""
+    for suite in numbers.labels("human_agreement", "suite"):
+        agreement, n = numbers("human_agreement", suite=suite), numbers.n("human_agreement", suite=suite)
+        yield Finding.judged(
+            above(agreement, 0.0, n, least=0),
+            f"Over {n:,} items the margin has a rank correlation of {agreement} with how much more often people give "
+            "the answer in the good text.",
+            holds="The model prefers more clearly what people prefer more clearly",
+            fails="The model's margins do not follow those of people",
+            undecided="It cannot be told whether the model's margins follow those of people",
+            unit="items",
+        )
 
 
 def polarity(numbers: Numbers) -> Iterator[Finding]:
@@ -249,7 +265,7 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(staying, sensitivity, polarity, facts, names, wordings, answers, filled, best_wording, limits),
+        *(staying, sensitivity, human, polarity, facts, names, wordings, answers, filled, best_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
     tables=(tables.phenomena, tables.staying, tables.facts, tables.by_suite, tables.pieces, published),

@@ -13,7 +13,8 @@ from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
-from headscope.statistics.intervals import of_differences
+from headscope.statistics.intervals import interval, of_differences
+from headscope.statistics.rank_correlation import spearman
 from headscope.studies.words.cloze import BEYOND, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
 
@@ -193,7 +194,35 @@ def suite_variables(
             columns["accuracy_not_given_away"] = np.where(named & ~given_away, right, np.nan)
     if columns:
         add_by_group(variables, columns, group, settings)
+    human = np.array([item.human for item in items])
+    if np.isfinite(human).any():
+        _add_human(variables, own.good - own.bad, human, group, settings)
     return variables.arrays
+
+
+def _add_human(
+    variables: Variables,
+    margin: Float[np.ndarray, " item"],
+    human: Float[np.ndarray, " item"],
+    group: Int[np.ndarray, " item"],
+    settings: Settings,
+) -> None:
+    """Add the correlation of margins with what people write, by suite; its interval is over items."""
+    suites = group.max() + 1
+    values, bounds, counts = np.full(suites, np.nan), np.full((suites, 2), np.nan), np.zeros(suites, int)
+    for number in range(suites):
+        index = np.flatnonzero((group == number) & np.isfinite(margin + human))
+        counts[number] = len(index)
+        if len(index) > 2:
+            draws = poisson_draws(index, settings.seed, settings.resamples).astype(int)
+            resamples = (np.repeat(index, times) for times in draws if times.sum() > 1)
+            resampled = np.array([spearman(margin[drawn], human[drawn]) for drawn in resamples])
+            values[number] = spearman(margin[index], human[index])
+            bounds[number] = interval(resampled, len(index))
+    label = variables.labels["human_agreement"]
+    variables.add(
+        "human_agreement", values, interval=bounds, count=Count(counts, f"items of {label.what}", "items", label.dims)
+    )
 
 
 def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:

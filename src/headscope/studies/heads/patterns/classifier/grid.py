@@ -69,7 +69,7 @@ def grids(
     * maximum, mean: of the attention in a cell.
     * cls, sep: 1 in the columns that hold such a token, as a key.
     * cell: the cell's number of queries by keys, as a share of a whole window; 0 outside of the map.
-    * window: the attention that each key would get of all alike, 1 / L.
+    * window: the attention that each key would get if all got the same, 1 / L.
     """
     tokens = _tokens_of_cells(token_class, windows(token_class))
     real = (tokens >= 0).sum(-1).to(pooled.dtype)

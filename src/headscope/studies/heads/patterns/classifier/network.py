@@ -31,7 +31,7 @@ JUDGES = 4
 WEIGHTS = "weights.safetensors"
 # Maps at a time: their channels stay in the processor's cache.
 AT_ONCE = 128
-# Numbers further from their mean than so many standard deviations count as no further.
+# Numbers further from their mean than this many standard deviations count as no further.
 FAR = 2.5
 # Noise on them in training, in standard deviations.
 JITTER = 0.2

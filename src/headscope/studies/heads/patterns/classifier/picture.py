@@ -40,7 +40,7 @@ class Pictures:
 def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     """Stretch the maps of `grid.CHANNELS` over the whole grid, and scale each to its own maximum."""
     filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
-    # [map, place]: the row or column of the grid behind each row or column of the picture
+    # [map, place]: the row or column of the grid under each row or column of the picture
     source = torch.arange(SIZE, device=grids.device) * filled // SIZE
     cell = (source[:, :, None] * SIZE + source[:, None]).flatten(1)[:, None].expand(-1, 2, -1)
     maximum, mean = grids[:, :2].float().flatten(2).gather(2, cell).unflatten(2, (SIZE, SIZE)).unbind(1)

@@ -79,7 +79,7 @@ def tree_depth(sentence: Sentence) -> Iterator[tuple]:
 
 
 def top_constituents(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
-    """The categories of the parts of the outermost clause ("NP VP ."): the 19 most frequent of training, or another."""
+    """Categories of the parts of the outermost clause ("NP VP ."): the 19 most frequent of training, else "another"."""
     counts = Counter(top for number in texts.order["train"] if (top := texts.sentences[number].top))
     frequent = {top for top, _ in counts.most_common(MOST_TOPS)}
     for number in texts.order[part]:
