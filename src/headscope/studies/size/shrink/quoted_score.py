@@ -42,9 +42,9 @@ def quoted_score(judge: Judge, saved: Model, pairs: Task) -> dict[str, Any]:
         cosines.append((first * second).sum(-1, keepdims=True))
     targets, settings = pairs.targets(examples), judge.settings
     scores = of_task(replace(pairs, metrics=(METRIC,)), cosines, targets, settings.seed, settings.resamples)
-    whole, after = ([float(scores.values[model, 0]), *scores.bounds[model, 0].tolist()] for model in (0, 1))
+    before, after = ([float(scores.values[model, 0]), *scores.bounds[model, 0].tolist()] for model in (0, 1))
     change = [float(scores.changes[1, 0]), *scores.change_bounds[1, 0].tolist()]
-    values = {"whole_model": whole, "saved_model": after, "change": change}
+    values = {"whole_model": before, "saved_model": after, "change": change}
     return {"task": pairs.name, "pairs": len(examples), METRIC: values}
 
 

@@ -269,7 +269,8 @@ def table(numbers: Numbers) -> Table:
     """A row for each layer, a column for each step after the start."""
     later = changes(numbers, "step_layer_similarity").isel(step=slice(1, None)).transpose("layer", "step")
     titles = [f"Step {step}" for step in later["step"].values.tolist()]
-    rows = [(int(part["layer"]), [of_array(cell).known_cell(".3f") for cell in part]) for part in later]
+    digits = ".3f" if float(later.max()) >= 0.01 else ".2g"
+    rows = [(int(part["layer"]), [of_array(cell).known_cell(digits) for cell in part]) for part in later]
     caption = "Change of the attention of each layer since the start: 1 minus the cosine, mean over its heads."
     return titled("change", caption, "Layer", titles, rows)
 
