@@ -180,4 +180,4 @@ def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tm
     assert {row["model"] for row in records} == {
         *("each step, untrained", "saved model", "longest weights, untrained", "random parts, untrained"),
     }
-    assert [table.name for table in page.tables()] == ["steps", "scores"]  # no similarity moved
+    assert [table.name for table in page.tables()] == ["forms", "steps", "scores"]  # no similarity moved

@@ -65,7 +65,7 @@ def run(
     >>> result["precision"].dims, result["top"].values.tolist()
     (('layer', 'head', 'top'), ['L/5', 'L/2', 'L'])
     """
-    source = read_contacts(contacts)
+    source = read_contacts(contacts, corpus)
     touching, left_out = _with_contacts(corpus, source, apart)
     settings.on_total(2 * touching.n_examples)
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(left_out), aligned=True)

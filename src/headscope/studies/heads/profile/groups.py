@@ -10,11 +10,11 @@ from torch import Tensor
 from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Values
 from headscope.measures._frequency import from_text, multiples, uniform
 from headscope.models import Model
+from headscope.models.fast_tokenizer import MOST_PIECES
 from headscope.passes.measures import Measure
 from headscope.results.variables import Variable
 from headscope.studies.heads.profile import STUDY
 
-MOST_PIECES = 64  # of a vocabulary that is small
 # Ends of the names of the two numbers of a group: a share, and a multiple of that of uniform attention.
 SHARE, MULTIPLE = "attention", "multiple"
 Members = Callable[[Batch], Float[Tensor, "example token group"]]
