@@ -93,8 +93,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.attributes(source, "attention") | {"words_with_vectors": round(lexicon.coverage, 4)}
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            plan = partial(attention_pass, untrained(model, seed), settings)
+            plan: Any = partial(attention_pass, untrained(model, seed), settings)
             with capture_treebanks(Treebank, plan, corpus, training, budget) as treebanks:
+                del plan  # before the next model is made
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)
