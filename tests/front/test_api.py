@@ -108,7 +108,7 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
         return xr.Dataset()
 
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = study.run.__annotations__
+    run.__annotations__, run.__doc__ = study.run.__annotations__, study.run.__doc__
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name

@@ -65,7 +65,6 @@ def run(
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
       labels; its dev split stands for none.
-    * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `options`: What the smaller model has to reach, and how it is found.
