@@ -56,7 +56,7 @@ def path_figures(numbers: Numbers) -> Iterator[Figure]:
     """The main score by speed and by size."""
     caption = (
         f"Held-out {label('metric', numbers.main_metric)} after each step of the search from the whole model on, and "
-        "of the saved model. Beside them models of its size whose parts are chosen otherwise. The band is the 95% "
+        "of the saved model. For comparison models of its size with parts chosen in other ways. The band is the 95% "
         "interval of the steps; the table of the values has those of single models. "
     )
     speed = "Speed: times the whole model; of the saved model as measured, of others as expected."

@@ -25,8 +25,8 @@ def unlearned(numbers: Numbers) -> Finding | None:
     metric = {"metric": numbers.main_metric}
     text = (
         f"The whole model agrees with itself by {numbers('whole_score', **metric)}, always the same answer by "
-        f"{number(numbers('chance', **metric).value)}: these texts cannot tell a model from one that answers "
-        "all alike. Add texts that are answered otherwise."
+        f"{number(numbers('chance', **metric).value)}: on these texts a model that always gives the same "
+        "answer looks good. Add texts with other answers."
     )
     return Finding("Too many of the answers are the same", text)
 
@@ -37,7 +37,7 @@ def lost(numbers: Numbers) -> Finding:
         return lacks
     before, after = facts(numbers)["megabytes"]
     if after >= before:
-        text = "No part could go: the saved model is the whole one, so that nothing is promised of a smaller one."
+        text = "No part could go: the saved model is the whole one, and nothing is known of a smaller one."
         return Finding("Nothing was removed", text)
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
