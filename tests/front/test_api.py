@@ -108,7 +108,7 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
         return xr.Dataset()
 
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = study.run.__annotations__
+    run.__annotations__, run.__doc__ = study.run.__annotations__, study.run.__doc__
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
@@ -193,6 +193,8 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
         (lambda: headscope.read_task("cola", "x", limt=3), "did you mean 'limit'"),
         (lambda: headscope.plot(RESULT, "attention_to", token_kin="sep"), "did you mean 'token_kind'"),
         (lambda: headscope.profile(RESULT, TEXTS), "a result is no model"),
+        (lambda: headscope.finetune(RESULT, TEXTS, labels=[0, 1]), "a Dataset is in memory.*save_pretrained.*folder"),
+        (lambda: headscope.read_task(pd.DataFrame({"text": TEXTS})), r"no name.*read_task\('mine', data\)"),
         (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
         (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
         (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use a number from 1 to 1000000"),

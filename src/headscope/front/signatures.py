@@ -18,7 +18,6 @@ from functools import reduce, wraps
 from inspect import Parameter
 from operator import or_
 from pathlib import Path
-from textwrap import fill
 from typing import Any, Literal
 
 from headscope import catalog
@@ -70,14 +69,7 @@ class Function:
         fields = {group: inspect.signature(kind).parameters.values() for group, kind in kinds.items()}
         flat = [field for name, argument in signature.parameters.items() for field in fields.get(name, [argument])]
         call.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
-        call.__doc__ = re.sub(r"^ *\* `(\w+)`: .*", self._documented, function.__doc__ or "", flags=re.MULTILINE)
         return call if kinds else function
-
-    def _documented(self, line: re.Match[str]) -> str:
-        """The lines of the options of a group in the place of its own line."""
-        lines = {name: f"    * `{name}`: {self.options[name].help}" for name in self.groups.get(line[1], ())}
-        wrapped = (fill(text, 120, subsequent_indent=" " * 6, break_on_hyphens=False) for text in lines.values())
-        return "\n".join(wrapped) or line[0]
 
 
 def read(study: str, file: str, name: str) -> Function:

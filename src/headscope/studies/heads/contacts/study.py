@@ -49,9 +49,7 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
     * `corpus`: Sequences, as FASTA.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `contacts`: Pairs that touch: a .tsv or .csv with the name of a sequence and the numbers of two residues, from 1;
       or a folder with a matrix of 0 and 1 for each (NAME.npy, NAME.tsv, NAME.csv). By default the links of the corpus,
       or its dependency trees.

@@ -56,9 +56,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `training`: Corpus to train on; by default, four documents of five of `corpus`, and the fifth is tested.
     * `vectors`: File of word vectors (GloVe, word2vec); by default the model's own input embeddings.
     * `random`: Also parse with the attention of random weights, new for each seed.

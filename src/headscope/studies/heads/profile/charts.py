@@ -8,6 +8,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.results.vocabulary import FEATURES
 from headscope.studies.heads.profile.group_parts import DISTANCES, FIGURES
+from headscope.studies.heads.profile.pair_parts import clearest
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
 RARE, PAIRS = "Rare and frequent pieces", "The other segment"
@@ -111,9 +112,10 @@ CHARTS: tuple[Part, ...] = (
     ),
     heads(
         *("same_word", PAIRS),
-        "A word and its copy in the other segment; other words as far apart; other words and the same copy. After "
-        "Kovaleva et al. (2019), section 5.",
+        "A word and its copy in the other segment; other words at the same distance; other words and the same copy. "
+        "After Kovaleva et al. (2019), section 5.",
     ),
     dots("segment_attention", PAIRS, "Between tokens of words; what is missing to 1 goes to special tokens."),
     *FIGURES,
+    clearest,
 )

@@ -33,6 +33,7 @@ from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
 from headscope.studies.heads.profile.group_parts import FINDINGS
+from headscope.studies.heads.profile.pair_parts import pairs
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -102,7 +103,8 @@ def average_breadth(numbers: Numbers) -> Iterator[Finding]:
     """The mean entropy as a share of that of uniform attention, which is 0 if all inputs have one token."""
     if uniform := numbers("uniform_entropy").value:
         share = float(numbers.array("entropy").mean()) / uniform
-        yield Finding("Breadth of attention", f"The average head has {share:.0%} of the entropy of uniform attention.")
+        topic = f"Attention has {share:.0%} of the entropy of uniform attention"
+        yield Finding(topic, "The mean over heads; a lower share means that heads look at fewer tokens.")
 
 
 def no_claim(result: xr.Dataset) -> Finding:
@@ -312,7 +314,7 @@ PAGE = StudyParts(
     highlights=(most_attended, *FINDINGS, positional, same_word, average_breadth, clearest_feature),
     findings=(
         *(classes, separators, by_part_of_speech, segment_end, by_frequency, by_predictions, neighbours, breadth),
-        *(start_breadth, features, start_features, links, across),
+        *(pairs, start_breadth, features, start_features, links, across),
     ),
     charts=CHARTS,
     tables=(published,),

@@ -51,9 +51,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `random`: Also parse with the attention of random weights, of three seeds.
     * `bias`: Bias of phrases to the right; the paper uses 0 and 1.5.
 

@@ -62,9 +62,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
     * `corpus`: Treebank to test on.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `training`: Treebank to train on; by default, four documents of five of `corpus`, and the fifth is tested.
     * `recipe`: How probes are trained.
     * `random`: Also probe the model with random weights, of three seeds.

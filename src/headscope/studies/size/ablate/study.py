@@ -95,7 +95,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Model with a head for the task.
     * `task`: Task to score the model on.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `directory`: Folder of the result. Without it nothing is kept.
     * `disabled`: Heads that are disabled, and how.
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.

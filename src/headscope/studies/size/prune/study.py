@@ -64,7 +64,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Prune this model, which was fine-tuned on the task.
     * `task`: Rank and score heads on this task.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
     * `estimator`: Rank by this estimator of importance.

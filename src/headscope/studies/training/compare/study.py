@@ -49,7 +49,6 @@ def run(
 
     * `models`: Compare the first model with each of the others; with a `task` they need a head for it.
     * `corpus`: Read attention on this text.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `task`: Score the later models on this task.
     * `restore`: Score with the lowest 0 to K layers restored from the first model.
     * `restore_embeddings`: Restore the embeddings together with layer 1.
