@@ -81,10 +81,10 @@ format: $(READY)
 	$(BIN)/python docs/tools/wrap.py README.md $(filter-out docs/licences.md docs/numbers.md,$(wildcard docs/*.md docs/how-to/*.md docs/measured/*.md))
 
 fuzz: $(READY)  ## 100,000 mutated inputs: each is read, or refused in one line
-	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz.run --inputs 100000
+	PYTHONPATH=tests:tools OMP_NUM_THREADS=1 $(BIN)/python -m fuzz.run --inputs 100000
 
 chaos: $(READY)  ## 30 commands, workers or machines killed at random moments: all results have the same bits
-	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m chaos.run --kills 30
+	PYTHONPATH=tests:tools OMP_NUM_THREADS=1 $(BIN)/python -m chaos.run --kills 30
 
 # benchmarks.syntax, layers, structure, trees, geometry and clusters want a treebank and a text: see there.
 bench: $(READY)  ## time and memory, side by side

@@ -6,9 +6,9 @@ Compares, in turns within one run, on the same sentences of a treebank:
     root and the best one: eight directed trees of each unit and sentence, and undirected ones;
 (c) loop: all maps kept, then attention between words head by head in numpy, then the maximum spanning arborescence of
     networkx for each head and sentence: of one direction, words alone, from the gold root: one tree of the eight.
-The words that get their head are counted by (b) and (c); they may differ where words share a token, whose ties (b)
-breaks at random. Time is that of the processor (one
-thread), ratios are medians over rounds; memory is the peak of the process after (b), then after (c).
+The words that get their head are counted by (b) and (c); both put equal edges in the same order, as two trees often
+have one sum. Time is that of the processor (one thread), ratios are medians over rounds; memory is the peak of the
+process after (b), then after (c).
 
     python -m benchmarks.trees TREEBANK.conllu [--limit 200] [--rounds 3]
 """
@@ -31,9 +31,11 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
-from headscope.studies.heads.trees.parses import scored
+from headscope.studies.heads.trees.parses import in_order, scored, tie_order
 from headscope.studies.heads.trees.scores import TreeRows
 from headscope.studies.heads.trees.study import first_pass
+
+SEED, SPECIAL = 0, 2  # of the order of equal edges, and the special tokens of an input
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:
@@ -53,15 +55,16 @@ def loop(model: Model, batches: list[Batch]) -> np.ndarray:
         members = batch.sum_of_pieces.numpy()  # [example, token, word]
         for row, sentence in sentences_of(batch, Counter()):
             if len(sentence) > 1:
-                member = members[row][:, sentence.words]
-                right = right + np.array([of_head(head, member, sentence) for head in attention[row]])
+                member, order = members[row][:, sentence.words], tie_order(SEED, sentence, len(sentence) + SPECIAL)
+                order = order[SPECIAL:, SPECIAL:]
+                right = right + np.array([of_head(head, member, sentence, order) for head in attention[row]])
     return right
 
 
-def of_head(attention: np.ndarray, member: np.ndarray, sentence: Parsed) -> int:
+def of_head(attention: np.ndarray, member: np.ndarray, sentence: Parsed, order: np.ndarray) -> int:
     """Words of a sentence that get their head in the tree of one head from the gold root."""
     words = (member / member.sum(0)).T @ attention @ member  # [word, word]
-    words = words / words.sum(1, keepdims=True)
+    words = in_order(words / words.sum(1, keepdims=True), order)
     root = next(iter(np.flatnonzero(sentence.heads == ROOT)), None)
     graph = nx.DiGraph()
     pairs = [(head, word) for word in range(len(words)) for head in range(len(words)) if word not in (head, root)]

@@ -125,3 +125,9 @@ def test_the_lock_pins_each_requirement_of_the_project() -> None:
 def test_what_development_needs_is_not_published() -> None:
     assert {"dev", "docs"} <= set(PROJECT["dependency-groups"])
     assert not {"dev", "docs", "test"} & set(PROJECT["project"]["optional-dependencies"])
+
+
+def test_commands_of_the_makefile_import_from_the_folders_of_tests() -> None:
+    makefile = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
+    folders = ":".join(PROJECT["tool"]["pytest"]["ini_options"]["pythonpath"])
+    assert set(re.findall(r"PYTHONPATH=(\S+)", makefile)) == {folders}

@@ -26,7 +26,6 @@ from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.size.shrink.judge import judge_of
 from headscope.studies.size.shrink.prices import layer_megabytes
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits
 
 METHODS = ("estimate", "gates")
@@ -105,6 +104,7 @@ def _shrunk(
     given |= {"groups": sizes.groups, "best_effort": True}
     settings = Settings(seed=seed, resamples=100)
     few = replace(task, dev=sample(task.dev, SCORING_STEPS, 0))
+    run = signatures.read("shrink", "study", "run").load()
     result = run(model, few.dev, settings, directory=folder, task=few, **(given | options))
     results.save(result, folder)
     facts, made = json.loads(result.attrs["shrinking"]), load(str(folder / "model"), head=True, device="cpu")

@@ -54,6 +54,8 @@ def in_python(line: str) -> str:
 
 def _argument(option: re.Match[str]) -> str:
     name, value = option[1].replace("-", "_"), option[2]
+    if name.startswith("no_"):
+        return f"{name[3:]}=False"
     return f"{IN_PYTHON.get(name, name)}={repr(value) if value else ''}"
 
 

@@ -2,7 +2,7 @@
 
 One kill of five is on a Ray cluster.
 
-PYTHONPATH=tests python -m chaos.run --kills 30
+PYTHONPATH=tests:tools python -m chaos.run --kills 30
 """
 
 import argparse

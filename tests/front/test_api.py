@@ -23,6 +23,7 @@ import headscope
 from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus, Options
 from headscope.errors import in_python
+from headscope.front import signatures
 from headscope.passes.settings import WordsModel
 from headscope.report.study_page import study_page
 from support.planted_task import planted_classifier
@@ -100,13 +101,14 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     """Names become models and corpora before the study is called."""
     study = catalog.load("studies", name)
     signature, given = inspect.signature(study.run), {}
+    flat = inspect.signature(signatures.read(name, "study", "run").load()).parameters
 
     def run(*args: Any, **kwargs: Any) -> xr.Dataset:
         given.update(kwargs)
         return xr.Dataset()
 
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = study.run.__annotations__
+    run.__annotations__, run.__doc__ = study.run.__annotations__, study.run.__doc__
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
@@ -117,7 +119,7 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
         {"labels"} & {*inspect.signature(function).parameters} if {"task", "tasks"} & {*signature.parameters} else {}
     )
     more = {*maps, *labels, "tokenizer", "progress"}
-    assert set(inspect.signature(function).parameters) == {*signature.parameters, *more}
+    assert set(inspect.signature(function).parameters) == {*flat, *more}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": TASK, "task": None}
     named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out", "suites": ("numeracy",)}
     named |= {"treebanks": TEXTS, "trainings": (TEXTS,), "steps": (folder, folder)}

@@ -1,6 +1,6 @@
 """Mutation fuzz: every mutated input is read, or refused by an error of one line.
 
-    PYTHONPATH=src:tests python -m fuzz.run --inputs 100000
+    PYTHONPATH=tests:tools python -m fuzz.run --inputs 100000
 
 Inputs are shared out among the targets. A failure is any other exception, an error of several lines, a warning, a crash
 or more than 20 seconds; its input is kept under out/fuzz, by target and number. Exit status 1 if there is any.

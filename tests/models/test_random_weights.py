@@ -1,9 +1,14 @@
 """A model with random weights: the same architecture, nothing of what was learned."""
 
+from typing import Any
+from weakref import ref
+
 import pytest
 import torch
 
 import headscope
+from headscope.corpora import Options
+from headscope.models import random_weights
 from headscope.models.random_weights import untrained
 from headscope.storage.kept_inputs import inputs_kept
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -32,6 +37,23 @@ def test_studies_of_a_survey_share_those_of_a_small_model(monkeypatch: pytest.Mo
         assert untrained(one, 1) is not untrained(one, 2) and untrained(one, 1) is not untrained(other, 1)
         monkeypatch.setattr("headscope.models.random_weights.MOST_KEPT", 0)
         assert untrained(one, 1) is not untrained(one, 1)
+
+
+@pytest.mark.parametrize("study", ["relations", "trees", "probe"])
+def test_of_a_large_model_one_is_in_memory_at_a_time(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, networks, alive = headscope.wrap(tiny_bert(), tiny_tokenizer()), list[ref[torch.nn.Module]](), list[int]()
+
+    def built(model: headscope.Model, seed: int, build: Any = random_weights._built) -> headscope.Model:
+        alive.append(sum(network() is not None for network in networks))
+        random = build(model, seed)
+        networks.append(ref(random.network))
+        return random
+
+    monkeypatch.setattr(random_weights, "_built", built)
+    monkeypatch.setattr(random_weights, "MOST_KEPT", 0)
+    options: dict[str, Any] = {"probe": {"epochs": 1, "seeds": 2}}
+    getattr(headscope, study)(model, headscope.read("sample", Options(limit=24)), **options.get(study, {}))
+    assert len(alive) > 1 and not any(alive)
 
 
 def test_the_model_itself_and_the_random_state_stay_as_they_were(tmp_path) -> None:

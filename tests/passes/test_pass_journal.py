@@ -22,6 +22,7 @@ from headscope.storage import lines
 from headscope.storage.codec import decode_array, encode
 from headscope.storage.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
+from support import runs
 from support.killed import Killed
 from support.same import assert_same
 from support.small_model import small_model
@@ -48,8 +49,8 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
         (model, small_model(seed=1)), corpus, settings
     ),
     "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1, altered=1),
-    "probe": lambda *given: catalog.load("studies", "probe").run(*given, epochs=1, seeds=1),
-    "structure": lambda *given: catalog.load("studies", "structure").run(*given, epochs=1, rank="2", random=False),
+    "probe": lambda *given: runs.probe(*given, epochs=1, seeds=1),
+    "structure": lambda *given: runs.structure(*given, epochs=1, rank="2", random=False),
     "layers": lambda model, corpus, settings: catalog.load("studies", "layers").run(
         model, (corpus,), settings, tasks_="part_of_speech", codes=False, mix=False, random=False
     ),

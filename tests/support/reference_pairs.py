@@ -12,13 +12,13 @@ from support.reference_tokens import read_example, texts_of
 
 def compared(
     networks: tuple[PreTrainedModel, PreTrainedModel],
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizers: tuple[PreTrainedTokenizerBase, PreTrainedTokenizerBase],
     examples: Iterable[Example],
 ) -> dict[str, np.ndarray]:
     """The means over examples of the cosine and the Jensen-Shannon divergence, each [layer, head]."""
     found: dict[str, list[np.ndarray]] = {"similarity": [], "js_divergence": []}
     for example in examples:
-        one, other = (read_example(network, tokenizer, example).maps for network in networks)
+        one, other = (read_example(*reader, example).maps for reader in zip(networks, tokenizers, strict=True))
         found["similarity"].append(_by_head(_cosine, one, other))
         found["js_divergence"].append(_by_head(_divergence, one, other))
     return {name: np.mean(values, axis=0) for name, values in found.items()}

@@ -21,6 +21,7 @@ def trained(steps: int, network: Any) -> tuple[dict[str, np.ndarray], list[dict[
         state.global_step = step
         loss = network(input_ids=torch.randint(5, 40, (4, 9)), labels=torch.tensor([0, 1, 0, 1])).loss
         loss.backward()
+        state.log_history.append({"step": step + 1, "loss": loss.item()})
         named = dict(network.named_parameters())
         gradients = {name: one.grad.clone() for name, one in named.items()}
         before = {name: one.detach().clone() for name, one in named.items()}

@@ -14,7 +14,9 @@ from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, run_environment
 from headscope.training.head_numbers import HeadNumbers
+from headscope.training.loop import Epochs
 from headscope.training.perturbed import RADIUS, PerturbedSet, climbed, length
+from headscope.training.recorders import NormRecorder
 from headscope.training.ways import begin, merged, way_names
 from support.small_tasks import birds, tiny_folder
 from support.tiers import in_turn
@@ -54,6 +56,27 @@ def test_only_what_a_way_trains_changes_and_costs_are_counted(way: str, folder: 
     parameters = sum(weight.numel() for weight in before.values())
     assert int(ended.memory) > 4 * parameters + 12 * int(ended.trained) and float(ended.seconds) > 0
     assert np.isfinite(ended.outputs).all() and not list(tmp_path.glob("before"))
+
+
+def test_seconds_are_those_of_all_steps_without_what_their_records_take(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, seconds = started(folder, tmp_path, "finetuned"), [0]
+    monkeypatch.setattr("time.monotonic", lambda: seconds[0])
+
+    def take(number: int) -> None:
+        seconds[0] += number
+
+    class Slow(NormRecorder):
+        def _norms(self, tensors: list) -> dict[str, list]:
+            take(100)
+            return super()._norms(tensors)
+
+    start.network.register_forward_pre_hook(lambda module, _: take(1 if module.training else 0))
+    recipe, examples = replace(RECIPE, epochs=3), TableRow(TASK, 32, start.model).examples
+    epochs = Epochs(None, lambda: None, [Slow(start.network)])
+    ended = train(start, TASK, examples, recipe, Settings(), RunRecord(tmp_path), save=False, epochs=epochs)
+    assert float(ended.seconds) == 6 and seconds[0] > 1_800
 
 
 def test_ways_train_few_or_all_weights(folder: Path, tmp_path: Path) -> None:

@@ -384,7 +384,9 @@ class Values:
 
     A statistic of words or links, such as an accuracy, is their sum (the number of those that are right), and `valid`
     says how many there are in each example: the mean is then over all of them (`tally.tally`).
+    * `resampled`: False for sums over all examples of the batch, in the place of one, which have no interval.
     """
 
     values: Float[Tensor, "example head *dims"]
     valid: Bool[Tensor, "example *dims"] | Int[Tensor, "example *dims"]
+    resampled: bool = True

@@ -21,6 +21,7 @@ class BlockParts:
     """A part for each block of examples and heads; the blocks of its queries follow one another.
 
     * `read`: what becomes of a part that has all queries, given its rows; `merge`: joins it with that of later queries.
+    * `summed`: whether parts are sums over examples, which are added up.
     """
 
     def __init__(
@@ -28,8 +29,10 @@ class BlockParts:
         tokens: int,
         read: Callable[[Tensor, Rows], Tensor] = lambda part, rows: part,
         merge: Callable[[Tensor, Tensor], Tensor] = torch.add,
+        summed: bool = False,
     ):
         self.tokens, self.read, self.merge = tokens, read, merge
+        self.join: Callable[[list[Tensor]], Tensor] = _sum if summed else _cat
         # Of each layer, each part with the first of its examples.
         self.layers: dict[int, list[tuple[int, Tensor]]] = defaultdict(list)
 
@@ -44,14 +47,18 @@ class BlockParts:
 
     def joined(self) -> Tensor:
         """The parts of all layers [example, head, ...]; heads of all layers in a row."""
-        return _cat([_cat(_examples(self.layers[layer]), dim=0) for layer in sorted(self.layers)], dim=1)
+        return _cat([self.join(_examples(self.layers[layer])) for layer in sorted(self.layers)], dim=1)
 
 
 def _examples(parts: list[tuple[int, Tensor]]) -> list[Tensor]:
     return [_cat([part for _, part in blocks], dim=1) for _, blocks in groupby(parts, key=itemgetter(0))]
 
 
-def _cat(tensors: list[Tensor], dim: int) -> Tensor:
+def _sum(tensors: list[Tensor]) -> Tensor:
+    return torch.stack(tensors).sum(0)
+
+
+def _cat(tensors: list[Tensor], dim: int = 0) -> Tensor:
     """As `torch.cat`, without a copy of a single tensor."""
     return tensors[0] if len(tensors) == 1 else torch.cat(tensors, dim)
 

@@ -2,12 +2,13 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import fill
 from typing import Any, get_args
 
 import xarray as xr
@@ -17,7 +18,7 @@ from headscope.corpora.options import Options
 from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar, timed
-from headscope.front.signatures import Argument, read
+from headscope.front.signatures import Argument, documented, read
 from headscope.passes.settings import Settings
 from headscope.ranges import SETTINGS
 from headscope.results.changes import changes
@@ -26,12 +27,18 @@ from headscope.storage.run_lock import run_lock
 
 Study = Callable[..., xr.Dataset]
 EXAMPLES = 3
-ARGUMENT = re.compile(r"^\* `.*(?:\n  .*)*", re.MULTILINE)
+ARGUMENT_LINES = re.compile(r"(?<=Arguments:\n\n)(?:^\* `.*\n?(?:  .*\n?)*)+", re.MULTILINE)
+# Of arguments that most studies have; the docstring of a study says where one is another.
+INPUTS = {
+    "model": "Model to measure.",
+    "corpus": "Examples to read.",
+    "settings": "Seed, batch size, number of resamples, and progress.",
+}
 ARGUMENTS = {
-    "examples": "* `examples`: Typical inputs whose attention maps are kept for the page; 0 for none.",
-    "tokenizer": "* `tokenizer`: Tokenizer of a Hugging Face model that is given as an object.",
-    "labels": "* `labels`: Of texts that are given as the task, one for each: a half trains, the other half scores.",
-    "progress": "* `progress`: True or False for a progress bar, or a function that is called in its place.",
+    "examples": "Typical inputs whose attention maps are kept for the page; 0 for none.",
+    "tokenizer": "Tokenizer of a Hugging Face model that is given as an object.",
+    "labels": "Of texts that are given as the task, one for each: a half trains, the other half scores.",
+    "progress": "True or False for a progress bar, or a function that is called in its place.",
 }
 BY_NAME = "* The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name."
 
@@ -52,8 +59,9 @@ def study(name: str) -> Study:
     >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
     ('layer', 'head')
     """
-    run, function = catalog.load("studies", name).run, read(name, "study", "run")
-    signature, names = inspect.signature(run), {kind: name for name, kind in function.inputs.items()}
+    function = read(name, "study", "run")
+    run, names = function.load(), {kind: name for name, kind in function.inputs.items()}
+    signature = inspect.signature(run)
     measured = not names.keys().isdisjoint(("Model", "tuple[Model, ...]"))
     labelled = not names.keys().isdisjoint(("Task", "tuple[Task, ...]"))
 
@@ -96,25 +104,30 @@ def study(name: str) -> Study:
     parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]
     call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = documentation(name, run.__doc__ or "", more)
+    helps = INPUTS | ARGUMENTS | documented(inspect.getdoc(run) or "")
+    helps |= {key: option.help for key, option in function.options.items()}
+    call.__doc__ = documentation(name, run.__doc__ or "", {key: helps[key] for key in (*signature.parameters, *more)})
     return call
 
 
-def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
-    """The docstring of a study as a function of the package with `more` arguments; its examples can be pasted.
+def documentation(name: str, docstring: str, helps: Mapping[str, str]) -> str:
+    """The docstring of a study as a function of the package, with the help of all arguments; examples can be pasted.
 
-    >>> print(documentation("profile", "Measure.\\n\\n* `model`: It.\\n\\nRaises nothing.", ["tokenizer"]))
+    >>> print(documentation("profile", "Measure.\\n\\nArguments:\\n\\n* `full`: All.", {"full": "All."}))
     Measure.
     <BLANKLINE>
-    * `model`: It.
-    * `tokenizer`: Tokenizer of a Hugging Face model that is given as an object.
+    Arguments:
+    <BLANKLINE>
+    * `full`: All.
     * The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name.
     <BLANKLINE>
-    Raises nothing.
     """
-    text, lines = inspect.cleandoc(docstring), [ARGUMENTS[argument] for argument in more]
-    end = max((line.end() for line in ARGUMENT.finditer(text)), default=len(text))
-    text = "\n".join([text[:end].rstrip(), *lines, BY_NAME]) + f"\n\n{text[end:].lstrip()}"
+    text = inspect.cleandoc(docstring)
+    block = ARGUMENT_LINES.search(text)
+    start, end = block.span() if block else (len(text), len(text))
+    lines = [f"* `{name}`: {help}" for name, help in helps.items()]
+    lines = [fill(line, 116, subsequent_indent="  ", break_on_hyphens=False) for line in lines]
+    text = text[:start] + "\n".join([*lines, BY_NAME]) + f"\n{text[end:]}"
     text = re.sub(r"(?<![\w.])run\(", f"headscope.{name}(", text)
     return re.sub(r"^>>> ", ">>> import headscope\n>>> ", text, count=1, flags=re.MULTILINE)
 

@@ -6,6 +6,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.errors import HeadscopeError
 from headscope.models.model import Model
+from headscope.models.segment_ids import NAME
 
 # Differences between tokenizers of one vocabulary: case, accents, blanks, numbers, other scripts, and segments.
 PROBES = (
@@ -34,6 +35,12 @@ def refuse_unless_comparable(models: Sequence[Model]) -> None:
             raise HeadscopeError(f"models '{first.name}' and '{model.name}' cannot be compared: {reason}")
 
 
+def shared_tokenizer(models: Sequence[Model]) -> PreTrainedTokenizerBase:
+    """The tokenizer that makes the inputs of all of them: one with segment ids, if any model reads those."""
+    tokenizers = [model.tokenizer for model in models]
+    return next((tokenizer for tokenizer in tokenizers if NAME in tokenizer.model_input_names), tokenizers[0])
+
+
 def _other_tokens(one: PreTrainedTokenizerBase, other: PreTrainedTokenizerBase) -> str | None:
     remedy = "name models of one tokenizer"
     if one.get_vocab() != other.get_vocab():
@@ -42,8 +49,8 @@ def _other_tokens(one: PreTrainedTokenizerBase, other: PreTrainedTokenizerBase) 
     if one.special_tokens_map != other.special_tokens_map:
         return f"their tokenizers have different special tokens; {remedy}"
     for first, second in PROBES:
-        tokens = [tokenizer(first, second, return_token_type_ids=None, verbose=False) for tokenizer in (one, other)]
-        if dict(tokens[0]) != dict(tokens[1]):
+        tokens, others = (tokenizer(first, second, verbose=False) for tokenizer in (one, other))
+        if any(tokens[name] != others[name] for name in tokens.keys() & others.keys()):
             return f"their tokenizers split '{first}' differently; {remedy}"
     return None
 

@@ -23,6 +23,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
+from headscope.models.fast_tokenizer import fast
 from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import RESIZE, mask_notes, refuse_beyond, rows_of, within
 from headscope.storage.hashes import SourceFiles
@@ -166,7 +167,7 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer has ids beyond its embedding.
     """
     network = without_decoder(network).eval()
-    tokenizer = within(tokenizer, rows_of(network), name, remedy=RESIZE)
+    tokenizer = within(fast(name, tokenizer), rows_of(network), name, remedy=RESIZE)
     capture = check(network)
     tokenizer, notes = read_as(name, network, tokenizer)
     return Model(name, network, tokenizer, capture, notes=notes)

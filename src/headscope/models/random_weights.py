@@ -1,6 +1,7 @@
 """A model with random weights, as a baseline for its architecture and tokens."""
 
 import copy
+import gc
 from typing import Any
 
 import torch
@@ -33,9 +34,10 @@ def untrained(model: Model, seed: int = 0) -> Model:
     ('minilm, random weights', 0.02)
     """
     size = sum(weights.nbytes for weights in model.network.parameters())
-    is_small = SEEDS * size <= MOST_KEPT
-    key = ("random weights", model.network, model.name, seed)
-    return kept(key, lambda: _built(model, seed)) if is_small else _built(model, seed)
+    if SEEDS * size <= MOST_KEPT:
+        return kept(("random weights", model.network, model.name, seed), lambda: _built(model, seed))
+    gc.collect()  # the network of the seed before may lie in a circle of references
+    return _built(model, seed)
 
 
 def _built(model: Model, seed: int) -> Model:

@@ -15,6 +15,7 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, has_tokenizer
 from headscope.models.config import load_config
+from headscope.models.fast_tokenizer import fast
 from headscope.models.saved_tokenizer import as_saved, steps
 from headscope.storage.limits import MOST_GROWTH
 
@@ -43,11 +44,7 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             folder, config=config, local_files_only=True, trust_remote_code=remote_code, **file
         )
         tokenizer = as_saved(tokenizer, folder)
-    if not tokenizer.is_fast:
-        raise HeadscopeError(
-            f"model '{name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "
-            "convert it to a fast one (tokenizer.json)"
-        )
+    tokenizer = fast(name, tokenizer)
     if not isinstance(tokenizer.model_max_length, int | float):
         raise HeadscopeError(
             f"model '{name}': model_max_length of its tokenizer is {str(tokenizer.model_max_length)[:40]!r}, not a "

@@ -46,6 +46,7 @@ class Buffer:
     seed: int
     resamples: int
     tallies: dict[str, Tally] = field(default_factory=dict)
+    sums: set[str] = field(default_factory=set)
     pending: list[tuple[list[int], dict[str, Arrays]]] = field(default_factory=list)
     coming: Callable[[], tuple[list[int], dict[str, Arrays]]] | None = None
 
@@ -57,6 +58,7 @@ class Buffer:
         self._arrive()
         if sum(len(numbers) for numbers, _ in self.pending) >= TOGETHER:
             self._tally()
+        self.sums |= {name for name, statistic in values.items() if not statistic.resampled}
         self.coming = sent(unit, values, check)
 
     def flush(self) -> dict[str, Tally]:
@@ -75,7 +77,10 @@ class Buffer:
             draws = poisson_draws(
                 [number for numbers, _ in self.pending for number in numbers], self.seed, self.resamples
             )
-            new = {name: tally(*self._joined(name), draws) for name in self.pending[0][1]}
+            none = np.empty((0, len(self.pending)))
+            new = {
+                name: tally(*self._joined(name), none if name in self.sums else draws) for name in self.pending[0][1]
+            }
             merged = {name: self.tallies[name] + tally for name, tally in new.items()} if self.tallies else new
             self.tallies, self.pending = merged, []
 
@@ -97,10 +102,9 @@ def sent(unit: Tensor, values: dict[str, Values], check: Check) -> Callable[[], 
 
 
 def _moving(tensors: list[Tensor]) -> Callable[[], list[np.ndarray]]:
-    """The tensors, each [example, ...], as arrays; in one transfer, which is what costs time on a GPU."""
-    # [example, values of all tensors]
-    flat = torch.cat([tensor.reshape(len(tensor), -1) for tensor in tensors], dim=1)
-    ends = np.cumsum([tensor[0].numel() for tensor in tensors])[:-1]
+    """The tensors as arrays; in one transfer, which is what costs time on a GPU."""
+    flat = torch.cat([tensor.flatten() for tensor in tensors])
+    ends = np.cumsum([tensor.numel() for tensor in tensors])[:-1]
     shapes, done = [tensor.shape for tensor in tensors], None
     if flat.device.type == "cuda":
         flat = torch.empty(flat.shape, dtype=flat.dtype, pin_memory=True).copy_(flat, non_blocking=True)
@@ -109,7 +113,7 @@ def _moving(tensors: list[Tensor]) -> Callable[[], list[np.ndarray]]:
     def arrive() -> list[np.ndarray]:
         if done:
             done.synchronize()
-        parts = np.split(flat.cpu().numpy(), ends, axis=1)
+        parts = np.split(flat.cpu().numpy(), ends)
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     return arrive

@@ -72,7 +72,10 @@ def unknown_line(corpus: str, tokenizer: PreTrainedTokenizerBase, unknown: int, 
 
 def _reason(tokenizer: PreTrainedTokenizerBase) -> str:
     """Why tokens may be unknown, by the letters of the vocabulary."""
-    letters = "".join(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens))
+    pieces = tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)
+    if all(len(piece) == 1 for piece in pieces):
+        return "its pieces are single letters: put blanks between them, or read sequences with --kind fasta"
+    letters = "".join(pieces)
     if letters == letters.upper():
         return "its vocabulary has no small letters"
     if letters == letters.lower():

@@ -90,7 +90,9 @@ class MeasureObserver(RowsObserver):
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare for this one."""
         self.batch, self.statistics = batch, None
-        self.observed = {measure.observe: BlockParts(batch.real.shape[1]) for measure in self.measures.values()}
+        functions = {measure.observe for measure in self.measures.values()}
+        tokens = batch.real.shape[1]
+        self.observed = {observe: BlockParts(tokens, summed=getattr(observe, "summed", False)) for observe in functions}
 
     def add(self, layer: int, *rows: Rows) -> None:
         """Observe a block: the rows of one model, or the same rows of two."""

@@ -18,6 +18,7 @@ from torch import Tensor
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
+from headscope.models.segment_ids import NAME
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
 from headscope.passes.observing import FiniteAttention, MeasureObserver
@@ -68,10 +69,13 @@ def blocks(model: Model, batch: Batch, *, by_ranges: bool = False) -> Generator[
             raise _Stopped
 
     def forward() -> None:
+        inputs = dict(batch.inputs)
+        if NAME not in model.tokenizer.model_input_names:
+            inputs.pop(NAME, None)  # those are the inputs of another model
         try:
             # Inference mode belongs to a thread, and so do the contexts that a forward pass is observed in.
             with torch.inference_mode(), model.observed(finite) as watch:
-                model.network(**batch.inputs)
+                model.network(**inputs)
                 finite.refuse()
             if watch.calls != (layers := len(model.capture.heads)):
                 raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")

@@ -103,8 +103,8 @@ def of_model(model: Model) -> str:
     return hash_of([repr(sorted(options.items())).encode(), *weights])
 
 
-def _weights(model: Model) -> Iterable[bytes]:
-    """Bytes of the weights of a network that was never in a file."""
+def _weights(model: Model) -> Iterable[bytes | memoryview]:
+    """Bytes of the weights of a network that was never in a file, without a copy of them."""
     for name, tensor in sorted(model.network.state_dict().items()):
         yield name.encode()
-        yield stored(model.network, name, tensor).to("cpu").contiguous().view(torch.uint8).numpy().tobytes()
+        yield stored(model.network, name, tensor).to("cpu").contiguous().view(torch.uint8).numpy().data

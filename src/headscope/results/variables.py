@@ -97,14 +97,15 @@ class Variables:
         return array
 
     def add_tally(self, name: str, tally: Tally, heads: tuple[int, ...], cases: str = "examples") -> None:
-        """Add the mean of a number of heads, its 95% interval, and its number of cases.
+        """Add the mean of a number of heads, its 95% interval if it was resampled, and its number of cases.
 
         * `heads`: the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
         * `cases`: what is counted, such as words.
         """
         label = self.labels[name]
         count = Count(tally.count, f"{cases} with {label.what}", cases, label.dims[2:])
-        self.add(name, by_layer(tally.mean, heads), interval=by_layer(tally.interval, heads), count=count)
+        bounds = by_layer(tally.interval, heads) if len(tally.resampled_total) else None
+        self.add(name, by_layer(tally.mean, heads), interval=bounds, count=count)
 
     def _array(self, values: Any, dims: Sequence[str], attributes: Mapping[str, str]) -> xr.DataArray:
         values = np.asarray(values)

@@ -85,7 +85,7 @@ CHARACTERS = 16
 HASH = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
 
 
-def hash_of(parts: Iterable[bytes]) -> str:
+def hash_of(parts: Iterable[bytes | memoryview]) -> str:
     """The first characters of the SHA-256 of some bytes."""
     digest = sha256()
     for part in parts:

@@ -7,54 +7,55 @@ the last layers change most only because they move furthest.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import takewhile
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import torch
 from transformers import PreTrainedModel
 
 from headscope.errors import HeadscopeError
 from headscope.models.layer_weights import modules_by_layer
+from headscope.ranges import Range
 
 Init = Literal["finetuned", "pretrained", "random", "frozen"]
-Precision = Literal["no", "bf16", "fp16"]
-Keep = Literal["best", "last"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecipe:
     """Hyperparameters of a training; defaults as in Kovaleva et al. 2019 and BERT's released code.
 
-    * `batch`: examples in a step.
-    * `epochs`: passes over the training examples.
-    * `learning_rate`: peak of the learning rate, which then falls linearly to 0.
-    * `warmup`: fraction of the steps before the peak.
-    * `weight_decay`: of AdamW; gradients are clipped to a norm of 1.
-    * `precision`: "no" (float32), or mixed with "bf16" or "fp16".
-    * `max_tokens`: longer inputs are shortened to this length.
-    * `keep`: the model of the "best" epoch by the main metric on dev, or of the "last".
-    * `layer_rate_decay`: factor of the rate of each layer by that of the layer above, up to 1; below 1, lower layers
-      learn more slowly. `layer_rate_growth`: by that of the layer below; below 1, upper layers do.
+    After its peak the learning rate falls linearly to 0. Gradients are clipped to a norm of 1.
+
+    * `batch`: Train on this number of examples in a step.
+    * `epochs`: Train for this number of passes over the training examples.
+    * `learning_rate`: Set the peak of the learning rate.
+    * `warmup`: Raise the learning rate during this fraction of the steps.
+    * `weight_decay`: Set the weight decay of AdamW.
+    * `precision`: Train in mixed precision: no, bf16 or fp16.
+    * `max_tokens`: Shorten longer inputs to this number of tokens.
+    * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `layer_rate_decay`: Multiply the learning rate by this for each layer further below: lower layers learn more
+      slowly.
+    * `layer_rate_growth`: Multiply the learning rate by this for each layer further above: upper layers learn more
+      slowly, but not the classifier.
 
     Raises `HeadscopeError` for a value outside its range.
     """
 
-    batch: int = 32
-    epochs: int = 3
-    learning_rate: float = 2e-5
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    precision: Precision = "no"
-    max_tokens: int = 128
-    keep: Keep = "best"
-    layer_rate_decay: float = 1.0
-    layer_rate_growth: float = 1.0
+    batch: Annotated[int, Range(1, 1024)] = 32
+    epochs: Annotated[int, Range(1, 1000)] = 3
+    learning_rate: Annotated[float, Range(0, 10)] = 2e-5
+    warmup: Annotated[float, Range(0, 1)] = 0.1
+    weight_decay: Annotated[float, Range(0, 10)] = 0.01
+    precision: Literal["no", "bf16", "fp16"] = "no"
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128
+    keep: Literal["best", "last"] = "best"
+    layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0
+    layer_rate_growth: Annotated[float, Range(0, 1)] = 1.0
 
     def __post_init__(self) -> None:
-        for name, kind in {"precision": Precision, "keep": Keep}.items():
-            if getattr(self, name) not in get_args(kind):
-                raise HeadscopeError(
-                    f"{name} '{getattr(self, name)}' is unknown; use one of {', '.join(get_args(kind))}"
-                )
+        for name, choices in {"precision": ("no", "bf16", "fp16"), "keep": ("best", "last")}.items():
+            if getattr(self, name) not in choices:
+                raise HeadscopeError(f"{name} '{getattr(self, name)}' is unknown; use one of {', '.join(choices)}")
         for name, least in {"batch": 1, "epochs": 1, "max_tokens": 8, "weight_decay": 0}.items():
             if not getattr(self, name) >= least:
                 raise HeadscopeError(f"{name} {getattr(self, name)} is too small; use at least {least}")

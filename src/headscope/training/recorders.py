@@ -3,6 +3,7 @@
 A review of Kovaleva et al. 2019 asks whether the last layers change most only because their gradients are larger.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,14 +31,16 @@ from headscope.training.initialisation import InitialModel
 KINDS = ("gradient", "update", "weight")
 # Steps between two records, at least; and records of a training, about.
 STEPS_APART, MOST_RECORDS = 8, 50
-NORMS = "norms"
+NORMS, RECORDING = "norms", "recording"
 EXAMPLES = 100
 CHANGE = "attention_change"
 SIMILARITY = "similarity"
 
 
 class NormRecorder(TrainerCallback):
-    """Records lengths at about fifty steps of a training, in `state.log_history`, so that checkpoints hold them.
+    """Records lengths at about fifty steps of a training, in the step's entry of `state.log_history`.
+
+    So checkpoints hold them. Beside them are the seconds that this took, which are no cost of the training.
 
     * `layers`: the trained weights of each layer; empty where the layers cannot be identified.
     * `heads`: the weights of the heads of each layer, and their `places` in `layers`; empty where they cannot be
@@ -55,24 +58,29 @@ class NormRecorder(TrainerCallback):
         self.places = [[places[id(head.weight)] for head in heads] for heads, places in pairs]
         self.before: list[list[Tensor]] = []
         self.record: dict[str, Any] = {}
+        self.seconds = 0.0
 
     def on_pre_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
         """Read the gradients, after clipping, and keep the weights until the update."""
         if self.layers and is_recorded(state.global_step, state.max_steps):
+            began = time.monotonic()
             self.before = [[weight.detach().clone() for weight in weights] for weights in self.layers]
             gradients = [[_gradient(weight) for weight in weights] for weights in self.layers]
             self.record = {"gradient": self._norms(gradients), "weight": self._norms(self.before)}
+            self.seconds = time.monotonic() - began
 
     def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
         """Read the update."""
         if self.before:
+            began = time.monotonic()
             updates = [
                 [weight.detach() - old for weight, old in zip(weights, before, strict=True)]
                 for weights, before in zip(self.layers, self.before, strict=True)
             ]
             self.record["update"] = self._norms(updates)
-            state.log_history.append({"step": state.global_step + 1, NORMS: self.record})  # type: ignore[dict-item]
             self.before = []
+            self.seconds += time.monotonic() - began
+            state.log_history[-1] |= {NORMS: self.record, RECORDING: self.seconds}  # type: ignore[operator]
 
     def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
         """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""

@@ -24,7 +24,7 @@ from headscope.errors import HeadscopeError
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe, set_rates
-from headscope.training.recorders import saved_bytes
+from headscope.training.recorders import RECORDING, saved_bytes
 from headscope.training.run_record import RunRecord
 
 # Equal parts of a training over which the loss is averaged.
@@ -170,7 +170,8 @@ class EpochRecorder(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Ask for a checkpoint when it is time; at the end of an epoch this waits for the epoch's outputs."""
-        state.log_history[-1]["seconds"] = time.monotonic() - self.began
+        entry = state.log_history[-1]
+        entry["seconds"] = time.monotonic() - self.began - entry.get(RECORDING, 0.0)
         self.progress(1)
         control.should_save = self._is_time() and state.global_step % _steps(state) != 0
 

@@ -20,10 +20,10 @@ from headscope.studies.size.ablate.gains import Gains
 from headscope.studies.size.ablate.head_pairs import pairs_of
 from headscope.studies.size.ablate.one_head import variables as one_head
 from headscope.studies.size.ablate.special_heads import special_heads
-from headscope.studies.size.ablate.study import run
 from support.marked_result import ATTRIBUTES, marked
 from support.planted import PIECES, WIDTH, looks_at_piece, planted
 from support.planted_task import DECIDES, PIECE, SEEN, planted_classifier, planted_task
+from support.runs import ablate as run
 from support.tiny import tiny_tokenizer
 
 SETTINGS, COUNTS = Settings(resamples=100), (4, 4)

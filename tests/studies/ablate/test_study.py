@@ -16,9 +16,9 @@ from headscope.corpora.tasks import Task, masked
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.codec import encode
 from headscope.storage.lines import line_of, record_of
-from headscope.studies.size.ablate.study import run
 from support.cli import run_command
 from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.runs import ablate as run
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 SETTINGS = Settings(resamples=40)

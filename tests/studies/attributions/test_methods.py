@@ -206,10 +206,10 @@ def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype
 @pytest.mark.parametrize("network", [tiny_gpt2(0, GPT2LMHeadModel), tiny_bert(0, BertForMaskedLM)])
 def test_the_head_of_words_gets_no_states_but_those_that_are_read(network: PreTrainedModel) -> None:
     model = wrap(network, tiny_tokenizer())
-    batch, whole = batch_of(model, TEXTS[0]), target_of(model)
-    alone, found, seen = replace(whole, alone=True), [], set[int]()
+    batch, everywhere = batch_of(model, TEXTS[0]), target_of(model)
+    alone, found, seen = replace(everywhere, alone=True), [], set[int]()
     positions, both = batch.real.sum(1) - 1, torch.ones(1, dtype=torch.bool)
-    for target in (whole, alone):
+    for target in (everywhere, alone):
         if target is alone:
             network.get_output_embeddings().register_forward_pre_hook(lambda head, args: seen.add(args[0].shape[1]))
         with explainer(model, target, blank_token(model, "mask")) as explain:

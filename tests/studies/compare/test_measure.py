@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import AutoTokenizer, BertForSequenceClassification
+from transformers import AutoTokenizer, BertForSequenceClassification, DistilBertConfig, DistilBertModel
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.studies.training.compare.study import refuse_unless_comparable
+from headscope.models.comparable import refuse_unless_comparable, shared_tokenizer
+from headscope.models.segment_ids import NAME
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.trained import tokenizer_of
 
@@ -29,6 +30,13 @@ def test_a_model_and_its_fine_tuned_self_are_comparable(tmp_path: Path) -> None:
     saved = headscope.load(str(save_tiny(tmp_path, tuned)), head=True)
     shorter = AutoTokenizer.from_pretrained(tmp_path, model_max_length=32)
     refuse_unless_comparable([bert("a"), saved, bert("c", shorter)])
+
+
+def test_models_of_one_tokenizer_are_comparable_where_one_alone_reads_segments() -> None:
+    distilbert = DistilBertModel(DistilBertConfig(vocab_size=172, dim=16, hidden_dim=16, n_layers=3, n_heads=4))
+    models = [headscope.wrap(distilbert, tiny_tokenizer(), "d"), bert()]
+    refuse_unless_comparable(models)
+    assert shared_tokenizer(models) is models[1].tokenizer and NAME in models[1].tokenizer.model_input_names
 
 
 def test_one_model_is_compared_with_nothing() -> None:

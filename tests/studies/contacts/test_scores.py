@@ -12,7 +12,7 @@ from headscope import HeadscopeError, Settings
 from headscope.studies.heads.contacts.observer import corrected
 from headscope.studies.heads.contacts.pairs import read_contacts
 from headscope.studies.heads.contacts.scores import precision
-from support.letters import letter_model, sequences
+from support.letters import esm, letter_model, prot_bert, sequences
 
 QUICK = Settings(resamples=20)
 PAIRS = "name\ti\tj\ns0\t1\t12\ns0\t13\t2\ns1\t3\t9\ns1\t3\t4\n"
@@ -54,7 +54,19 @@ def test_precision_of_heads_is_that_of_loops_over_residues(folder: Path) -> None
     assert '"sequences without a contact": 2' in result.attrs["skipped"]
 
 
-def test_matrices_say_the_same_as_pairs(folder: Path) -> None:
+@pytest.mark.parametrize("kind", ["esm", "prot_bert"])
+def test_residues_are_the_tokens_of_protein_models(folder: Path, kind: str) -> None:
+    model = esm(folder) if kind == "esm" else prot_bert()
+    result = headscope.contacts(model, str(folder / "x.fasta"), QUICK, contacts=folder / "x.tsv")
+    number, ends = model.tokenizer.get_vocab(), ("<cls>", "<eos>") if kind == "esm" else ("[CLS]", "[SEP]")
+    rows = [row.replace(" ", "") for row in sequences(4, 14)]
+    ids = [torch.tensor([[number[piece] for piece in (ends[0], *row, ends[1])]]) for row in rows]
+    expected = [naive(model.network, ids[0], {(0, 11), (1, 12)}, 6), naive(model.network, ids[1], {(2, 8)}, 6)]
+    np.testing.assert_allclose(result["precision"], np.mean(expected, axis=0), atol=1e-6)
+    assert int(result.attrs["n_tokens"]) == sum(len(row) + 2 for row in rows[:2]) and "unknown" not in str(result.attrs)
+
+
+def test_matrices_say_the_same_as_pairs_and_are_read_once(folder: Path) -> None:
     (folder / "maps").mkdir()
     lengths = [example.n_words for example in headscope.read(folder / "x.fasta")]
     for number, pairs in enumerate(([(0, 11), (12, 1)], [(2, 8), (2, 3)])):
@@ -66,6 +78,10 @@ def test_matrices_say_the_same_as_pairs(folder: Path) -> None:
         for name in ("x.tsv", "maps")
     ]
     assert found[0]["precision"].equals(found[1]["precision"])
+    corpus = headscope.read(folder / "x.fasta")
+    known = read_contacts(folder / "maps", corpus)
+    (folder / "maps").rename(folder / "moved")
+    assert [known.of(example).tolist() for example in corpus] == [[[0, 11], [1, 12]], [[2, 3], [2, 8]], [], []]
 
 
 def test_the_correction_takes_out_what_each_residue_says_alone() -> None:
@@ -103,6 +119,5 @@ def test_what_is_wrong_with_contacts_is_said_with_its_remedy(
 def test_a_matrix_of_distances_is_refused(folder: Path) -> None:
     (folder / "maps").mkdir()
     np.save(folder / "maps" / "s0.npy", np.full((14, 14), 3.5))
-    known, (example, *_) = read_contacts(folder / "maps"), headscope.read(folder / "x.fasta")
     with pytest.raises(HeadscopeError, match="of distances save distances < 8"):
-        known.of(example)
+        read_contacts(folder / "maps", headscope.read(folder / "x.fasta"))

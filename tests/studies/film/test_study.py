@@ -13,11 +13,11 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
 from headscope.report.study_page import study_page
-from headscope.studies.training.finetune.study import run as finetune
 from headscope.training.steps import KeptSteps
 from support.killed import Killed, kill
 from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, planted
 from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.runs import finetune
 from support.small_tasks import birds, tiny_folder
 from support.tiny import save_tiny, tiny_tokenizer
 

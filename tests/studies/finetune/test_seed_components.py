@@ -1,19 +1,23 @@
 """Kinds of seeds, several runs and heads of all runs: planted effects, and refusals of designs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from headscope import HeadscopeError
 from headscope.statistics.rank_correlation import jackknife, spearman
-from headscope.studies.training.finetune.design import seed_pairs
+from headscope.studies.training.finetune.design import SeedDesign
 from headscope.studies.training.finetune.head_agreement import head_agreement
 from headscope.studies.training.finetune.seeds import best_of_runs, early_stopping, seed_components
+
+FIVE: dict[str, Any] = {"weight_seeds": 5, "order_seeds": 5}
 
 
 @pytest.mark.parametrize("latin", [False, True])
 def test_a_planted_seed_of_new_weights_is_found_and_no_seed_of_the_order(latin: bool) -> None:
     rng = np.random.default_rng(0)
-    pairs = seed_pairs(0, 1, 5, 5, latin)
+    pairs = SeedDesign(**FIVE, seed_pairing="latin" if latin else "all").pairs(0)
     by_run = np.array([[0.05 * weights + rng.normal(0, 0.005)] for weights, _ in pairs])
     resamples = by_run + rng.normal(0, 0.02, (500, 1, 1))
     made = seed_components(pairs, by_run, resamples, 400)
@@ -27,8 +31,8 @@ def test_a_planted_seed_of_new_weights_is_found_and_no_seed_of_the_order(latin: 
 
 
 def test_each_seed_of_a_latin_square_has_as_many_runs() -> None:
-    pairs = np.array(seed_pairs(3, 1, 5, 5, True))
-    assert len(pairs) == 15 and {tuple(pair) for pair in pairs} < set(seed_pairs(3, 1, 5, 5, False))
+    pairs = np.array(SeedDesign(**FIVE, seed_pairing="latin").pairs(3))
+    assert len(pairs) == 15 and {tuple(pair) for pair in pairs} < set(SeedDesign(**FIVE).pairs(3))
     for seeds in pairs.T:
         assert np.bincount(seeds)[3:].tolist() == [3] * 5
 
@@ -36,20 +40,23 @@ def test_each_seed_of_a_latin_square_has_as_many_runs() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ((0, 3, 2, None, False), "seeds 3: both seeds are set by"),
-        ((0, 1, 2, 3, True), "2 weight seeds and 3 order seeds are no square"),
-        ((0, 2, None, None, True), "need two kinds of seeds"),
+        ({"seeds": 3, "weight_seeds": 2}, "seeds 3: both seeds are set by"),
+        (
+            {"weight_seeds": 2, "order_seeds": 3, "seed_pairing": "latin"},
+            "2 weight seeds and 3 order seeds are no square",
+        ),
+        ({"seeds": 2, "seed_pairing": "latin"}, "need two kinds of seeds"),
     ],
 )
-def test_seeds_that_do_not_fit_are_refused(given: tuple, reason: str) -> None:
+def test_seeds_that_do_not_fit_are_refused(given: dict[str, Any], reason: str) -> None:
     with pytest.raises(HeadscopeError, match=reason):
-        seed_pairs(*given)
+        SeedDesign(**given).pairs(0)
 
 
 def test_single_seeds_of_a_kind_have_no_components() -> None:
-    pairs = seed_pairs(0, 1, 3, 1, False)
+    pairs = SeedDesign(weight_seeds=3).pairs(0)
     assert seed_components(pairs, np.zeros((3, 1)), np.zeros((9, 3, 1)), 20) == {}
-    same = seed_pairs(0, 3, None, None, False)
+    same = SeedDesign(seeds=3).pairs(0)
     assert seed_components(same, np.arange(3.0)[:, None], np.zeros((9, 3, 1)), 20) == {}
 
 

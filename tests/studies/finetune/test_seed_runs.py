@@ -14,10 +14,10 @@ from headscope import HeadscopeError, Settings, results
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.report.study_page import study_page
-from headscope.studies.training.finetune.study import run
 from headscope.training import RunRecord
 from support.every_study import WHOLE_RESULTS, Run
 from support.killed import Killed, kill
+from support.runs import finetune as run
 from support.small_tasks import birds, counts, tiny_folder
 
 OPTIONS: dict[str, Any] = {"batch": 8, "epochs": 2, "learning_rate": 2e-3, "max_tokens": 32, "loading": {}}

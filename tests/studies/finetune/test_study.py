@@ -17,11 +17,11 @@ from headscope.corpora.tasks.task import limited
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.training.finetune.study import run
 from headscope.studies.training.finetune.ways import TABLE as INITS
 from headscope.training import run_record
 from headscope.training.trainer import loss_curve
 from support.reference import levels
+from support.runs import finetune as run
 from support.small_tasks import birds, counts, tiny_folder
 
 QUICK = Settings(resamples=20)

@@ -15,7 +15,7 @@ from headscope.outputs.losses import losses
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.report.study_page import study_page
-from headscope.studies.training.landscape.study import run
+from support.runs import landscape as run
 from support.small_tasks import birds
 from support.tiny import save_tiny, tiny_bert
 

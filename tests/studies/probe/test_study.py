@@ -21,12 +21,12 @@ from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.report.study_page import study_page
-from headscope.studies.heads.probe import study
 from headscope.studies.heads.probe.experiments import at_offset
 from headscope.studies.heads.probe.observer import Treebank, attention_pass
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
+from support.runs import probe as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
@@ -49,7 +49,7 @@ def followed(model: headscope.Model) -> tuple[xr.Dataset, list[int]]:
     """The result, and the steps of its progress."""
     done: list[int] = []
     settings = replace(QUICK, on_progress=done.append)
-    return study.run(model, TREEBANK, settings, training=TREEBANK, **FAST), done
+    return run(model, TREEBANK, settings, training=TREEBANK, **FAST), done
 
 
 @pytest.fixture(scope="module")
@@ -134,30 +134,30 @@ def test_random_weights_are_those_of_the_seed(model: headscope.Model) -> None:
 def test_vectors_from_a_file(model: headscope.Model, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("the 1 0\ncat 0 1\nsaw -1 0.5\n")
-    result = study.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
+    result = run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
     words = [form for example in TREEBANK for form in example.first[0].forms]
     share = sum(form in ("the", "cat", "saw") for form in words) / len(words)
     assert result.attrs["words_with_vectors"] == pytest.approx(share, abs=1e-4)
     assert result.attrs["vectors"] == "vectors.txt"
     path.write_text("xyzzy 1 0\n")
     with pytest.raises(HeadscopeError, match="has none of the words of the treebanks"):
-        study.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
+        run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
 
 
 def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
     bare = corpus_of([Example("a", (Sentence("the cat", ((0, 3), (4, 7))),))] * 9)
     for corpus, training in ((bare, None), (TREEBANK, bare)):
         with pytest.raises(HeadscopeError, match="no dependency trees; name a treebank"):
-            study.run(model, corpus, QUICK, training=training)
+            run(model, corpus, QUICK, training=training)
     few: Corpus = corpus_of(list(TREEBANK)[:4])
     with pytest.raises(HeadscopeError, match="4 sentences are too few"):
-        study.run(model, few, QUICK)
+        run(model, few, QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
-        study.run(model, TREEBANK, QUICK, training=few)
+        run(model, TREEBANK, QUICK, training=few)
     wrongs: list[dict[str, Any]] = [{"learning_rate": 0.0}, {"attention_rate": 0.0}, {"patience": 0}, {"held_out": 1.0}]
     for wrong in wrongs:
         with pytest.raises(HeadscopeError, match="use"):
-            study.run(model, TREEBANK, QUICK, **wrong)
+            run(model, TREEBANK, QUICK, **wrong)
     assert tree(np.zeros((1, 2))).tolist() == [0]
 
 
@@ -178,7 +178,7 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(
 ) -> None:
     last = len(followed[1])  # a step of the last random weights
     settings = replace(QUICK, on_progress=stopping(last), keep_interrupted=True)
-    result = study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
+    result = run(model, TREEBANK, settings, training=TREEBANK, **FAST)
     assert result.attrs["interrupted"] == "after 8 trainings"  # three of two seeds, two of the first random weights
     assert result["uas"].sel(probe="attention") == 1
     assert result["uas_by_seed"].sel(probe="attention").notnull().all()
@@ -191,7 +191,7 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(
     for at, keep in ((last, False), (20, True)):
         with pytest.raises(KeyboardInterrupt):
             settings = replace(QUICK, on_progress=stopping(at), keep_interrupted=keep)
-            study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
+            run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 
 @pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 30), (None, 40, 10)])
@@ -204,7 +204,7 @@ def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     lines: list[str] = []
     settings = Settings(resamples=5, on_notice=lines.append)
     options: dict[str, Any] = FAST | {"epochs": 1, "seeds": 1, "random": False}
-    result = study.run(model, TREEBANK, settings, training=training, **options)
+    result = run(model, TREEBANK, settings, training=training, **options)
     assert json.loads(result.attrs["training"])["sentences"] == trained and result.attrs["test_sentences"] == tested
     assert json.loads(result.attrs["training"])["sha256"] == TREEBANK.sha256
     (line,) = lines
@@ -213,5 +213,5 @@ def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     assert ("20 of 60 sentences" in line) is (training is not None)
     assert ("2.4 times the time" if training else "1.2 times the time") in line
     assert ("1.4 times as narrow" if training else "1.1 times as narrow") in line
-    result = study.run(model, TREEBANK, settings, training=training, full=True, **options)
+    result = run(model, TREEBANK, settings, training=training, full=True, **options)
     assert json.loads(result.attrs["training"])["sentences"] == (60 if training else 48) and lines == [line]

@@ -1,5 +1,7 @@
 """Attention to the pieces of a small vocabulary, at distances up to eight, and to classes of words."""
 
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,15 @@ import torch
 
 import headscope
 from headscope import HeadscopeError, Settings
+from headscope.capture.observer import small_blocks
+from headscope.corpora.readers.fasta import AMINO_ACIDS
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
+from headscope.report.study_page import study_page
 from headscope.studies.heads.profile.group_parts import preferred
-from support.letters import letter_model, planted_letters, sequences
+from support.findings import all_texts_of
+from support.letters import SPECIAL, letter_model, letter_tokenizer, planted_letters, sequences
+from support.planted import CERTAIN, HIDDEN, PIECES, WIDTH, Head, planted
 from support.small_model import small_model
 
 QUICK = Settings(resamples=20)
@@ -41,6 +48,7 @@ def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray
     share: dict[object, np.ndarray] = {}
     times: dict[object, np.ndarray] = {}
     far: dict[object, np.ndarray] = {}
+    pairs: dict[object, list[np.ndarray]] = defaultdict(list)
     tokens = len(row) + 2
     regions = [None if at == 4 else f"R{at % 3}" for at in range(len(row))]
     for group in {*row, "R0", "R1", "R2"}:
@@ -51,7 +59,12 @@ def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray
     for distance in range(-8, 9):
         at = [maps[:, :, query, query + distance] for query in range(tokens) if 0 <= query + distance < tokens]
         far[distance] = np.mean(at, axis=0)
-    return {"attention": share, "multiple": times, "distance": far}
+    for query, piece in enumerate(row, 1):
+        for other in {*row}:
+            keys = [at for at, letter in enumerate(row, 1) if letter == other]
+            pairs[piece, other].append(sum((maps[:, :, query, key] for key in keys), start=np.zeros(maps.shape[:2])))
+            pairs[piece, other, "over its share"].append(pairs[piece, other][-1] / (len(keys) / tokens))
+    return {"attention": share, "multiple": times, "distance": far, "pairs": dict(pairs)}
 
 
 def test_shares_multiples_and_distances_are_those_of_loops_over_tokens(tmp_path: Path) -> None:
@@ -72,6 +85,15 @@ def test_shares_multiples_and_distances_are_those_of_loops_over_tokens(tmp_path:
                 name,
                 label,
             )
+    for key in {key for one in expected for key in one["pairs"]}:
+        values = [value for one in expected for value in one["pairs"].get(key, ())]
+        name = "piece_pair_multiple" if key[2:] else "piece_pair_attention"
+        at = dict(zip(("from_piece", "piece"), key, strict=False))
+        assert np.abs(np.mean(values, 0) - result[name].sel(at).values).max() < 1e-5
+        assert result[f"{name}_n_examples"].sel(at) == len(values)
+    assert result["piece_pair_attention"].notnull().any(("layer", "head")).sum() * 2 == len(
+        {key for one in expected for key in one["pairs"]}
+    )
     assert result["word_class"].values.tolist() == ["R0", "R1", "R2"]
     assert result["piece"].size == 20
 
@@ -96,6 +118,34 @@ def test_a_planted_head_is_named_with_its_piece() -> None:
     finding = clearest(planted_letters((1, 2), "S"), sequences(20, 20))
     assert finding.verdict == "holds"
     assert finding.topic.startswith("Head 1-2 gives S 100% of its attention, ")
+
+
+def test_a_planted_head_is_named_with_the_pieces_that_it_looks_from_and_to() -> None:
+    """From A it looks at C, from all others everywhere."""
+    first, second = (PIECES[[*PIECES][len(SPECIAL) + AMINO_ACIDS.index(letter)]] for letter in "AC")
+    query, key = torch.zeros(2, WIDTH, HIDDEN)
+    query[0, first], key[0, second] = CERTAIN, 1
+    model = headscope.wrap(planted({(2, 3): Head(query, key)}), letter_tokenizer())
+    rows = [f"A C {row}" for row in sequences(20, 20)]
+    result = headscope.profile(model, rows, QUICK)
+    share = result["piece_pair_attention"].sel(piece="C").stack(case=("layer", "head", "from_piece"))
+    *_, second_largest, largest = np.sort(share.values)
+    assert share.idxmax("case").item() == (2, 3, "A") and largest > 0.999 and second_largest < 0.3
+    assert "piece_pair_attention_ci" not in result
+    text = all_texts_of(result)["From piece to piece"]
+    assert text.startswith("Heads and what they give: 2-3 from A to C 100% (")
+    names = [figure.name for figure in study_page(result).figures()]
+    assert {"piece_pair_attention-head", "piece_pair_multiple-head"} <= {*names}
+    assert [figure.caption[:9] for figure in study_page(result).card().figures(result, 1, 1)] == ["Head 1-1."] * 2
+
+
+def test_blocks_and_batches_do_not_change_what_pieces_give_pieces() -> None:
+    model, rows = letter_model(), sequences(4, 8)
+    result = headscope.profile(model, rows, QUICK)
+    with small_blocks():
+        again = headscope.profile(model, rows, replace(QUICK, batch_tokens=25))
+    for name in ("piece_pair_attention", "piece_pair_multiple", "piece_pair_attention_n_examples"):
+        np.testing.assert_allclose(again[name], result[name], atol=1e-5)
 
 
 @pytest.mark.parametrize(("sharp", "seed"), [(0.1, 0), (1.0, 1), (4.0, 2)])

@@ -20,13 +20,13 @@ from headscope.corpora.tasks import words
 from headscope.models.pruned_folder import save
 from headscope.outputs.gradient_importance import gate_gradients, importance
 from headscope.outputs.task_inputs import task_inputs
-from headscope.studies.size.ablate.study import run as ablate
 from headscope.studies.size.prune.cut_heads import prune
 from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel
-from headscope.studies.size.prune.study import run
 from support import claim_texts
 from support.findings import all_texts_of
+from support.runs import ablate
+from support.runs import prune as run
 from support.tiers import in_turn
 from support.tiny import tiny_network, tiny_tokenizer
 from support.tiny_families import tiny_config

@@ -26,11 +26,11 @@ from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.prune import ranking
 from headscope.studies.size.prune.page import subnetworks
-from headscope.studies.size.prune.study import run
 from headscope.studies.size.prune.subnetworks import scored_parts
 from support.findings import all_texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.reference import levels
+from support.runs import prune as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)

@@ -12,9 +12,9 @@ from headscope.report.study_page import study_page
 from headscope.studies.size.shrink.choices import CHOICES, DRAWS, other_choices, variables
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.scores import Scores
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode
 from support.idle_neurons import TEXTS, even, idle
+from support.runs import shrink as run
 
 QUICK = Settings(resamples=50)
 

@@ -25,12 +25,12 @@ from headscope.studies.size.shrink.plan import Size, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, expected_price, measure
 from headscope.studies.size.shrink.record import SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves, judge_by_embeddings
 from support.killed import Killed, kill
+from support.runs import shrink as run
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)

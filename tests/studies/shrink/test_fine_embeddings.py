@@ -19,12 +19,12 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.storage.codec import decode, encode
 from headscope.studies.size.shrink.choices import other_choices
 from headscope.studies.size.shrink.plan import Size
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS
 from support.narrow_embeddings import may_be_narrower
+from support.runs import shrink as run
 from support.tiers import paired
 
 QUICK = Settings(resamples=20)

@@ -25,12 +25,12 @@ from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
 from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits, encode
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, even, idle_halves
 from support.killed import Killed, kill
+from support.runs import shrink as run
 
 QUICK = Settings(resamples=50)
 PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))

@@ -23,9 +23,9 @@ from headscope.studies.size.shrink.held_out import share_added
 from headscope.studies.size.shrink.judge import EmbeddingJudge, TaskJudge
 from headscope.studies.size.shrink.page import changed, lossier_groups
 from headscope.studies.size.shrink.scores import LETTERS, text_of
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits
 from support.idle_neurons import TEXTS, idle
+from support.runs import shrink as run
 
 RANDOM = np.random.default_rng(0)
 
@@ -180,4 +180,4 @@ def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tm
     assert {row["model"] for row in records} == {
         *("each step, untrained", "saved model", "longest weights, untrained", "random parts, untrained"),
     }
-    assert [table.name for table in page.tables()] == ["steps", "scores"]  # no similarity moved
+    assert [table.name for table in page.tables()] == ["forms", "steps", "scores"]  # no similarity moved

@@ -20,10 +20,10 @@ from headscope.report.study_page import study_page
 from headscope.studies.size.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
 from headscope.studies.size.shrink.original import original_of
 from headscope.studies.size.shrink.page import PAGE, kept_kinds
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, idle
+from support.runs import shrink as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)

@@ -15,12 +15,12 @@ from headscope.models.embedding_width import EmbeddingBasis
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.size.shrink.moments import embedding_basis
 from headscope.studies.size.shrink.original import original_of
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from models.test_embedding_width import planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, even
+from support.runs import shrink as run
 
 QUICK = Settings(resamples=50)
 OPTIONS: dict[str, Any] = {"groups": 12}

@@ -12,12 +12,12 @@ import headscope
 from headscope import Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.size.shrink import search, study
-from headscope.studies.size.shrink.plan import plan_of
+from headscope.studies.size.shrink.plan import ShrinkOptions, plan_of
 from headscope.studies.size.shrink.prices import Prices
-from headscope.studies.size.shrink.study import run
 from models.test_embedding_width import made, planted
 from support.findings import all_texts_of, texts_of
 from support.idle_neurons import TEXTS, idle_halves
+from support.runs import shrink as run
 
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16), ((3.0,), (2.0,)), (0.05,))
 OPTIONS: dict[str, Any] = {
@@ -40,9 +40,9 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
 @pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
 def test_without_a_target_a_bert_has_one_of_both_kinds_and_keeps_all_pieces(kind: type) -> None:
     model = made(kind)
-    plan = plan_of(model, None, None, None, "estimate")
+    plan = plan_of(model, ShrinkOptions())
     assert plan.target.speed == 1.5 and plan.target.megabytes == pytest.approx(0.6 * megabytes(model))
-    assert plan.parts == ("neurons", "heads", "layers", "embeddings") and plan.vocabulary == 1
+    assert plan.may_go == ("neurons", "heads", "layers", "embeddings") and plan.vocabulary == 1
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,15 @@ def test_without_a_target_a_bert_has_one_of_both_kinds_and_keeps_all_pieces(kind
     ],
 )
 def test_others_have_a_speed_alone_and_lose_pieces(model: headscope.Model, options: dict[str, Any]) -> None:
-    given = {"speed": None, "size": None, "parts": None, "method": "estimate"} | options
-    plan = plan_of(model, **given)
+    plan = plan_of(model, ShrinkOptions(**options))
     assert (plan.target.speed, plan.target.megabytes, plan.vocabulary) == (1.5, None, 0.6)
     assert plan.kinds == (("layers",) if "parts" in options else ("neurons", "heads", "layers"))
 
 
 def test_a_target_of_ones_own_keeps_the_class_and_given_options_stay() -> None:
-    plan = plan_of(made(), None, "50%", None, "estimate")
+    plan = plan_of(made(), ShrinkOptions(size="50%"))
     assert plan.target.speed is None and plan.kinds == ("neurons", "heads", "layers") and plan.vocabulary == 0.6
-    assert plan_of(made(), None, "50%", "neurons, embeddings", "estimate").vocabulary == 1
+    assert plan_of(made(), ShrinkOptions(size="50%", parts="neurons, embeddings")).vocabulary == 1
 
 
 @pytest.mark.thorough

@@ -24,10 +24,10 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink import groups
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode, judged_by, split, task_texts
 from support.every_study import run as run_command
 from support.planted_task import LABELS, planted_classifier, planted_task, write_planted_task
+from support.runs import shrink as run
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)

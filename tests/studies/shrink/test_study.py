@@ -16,11 +16,11 @@ from headscope import HeadscopeError, Model, Settings
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink import study
 from headscope.studies.size.shrink.original import original_of
-from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode, split
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from support.idle_neurons import TEXTS, even, idle, judge_by_embeddings
 from support.planted_task import planted_classifier, planted_task
+from support.runs import shrink as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)

@@ -26,7 +26,7 @@ from headscope.studies.layers.structure.train import ProbeRecipe, fit
 from headscope.studies.layers.structure.treebank_states import TreebankStates, depths, distances, padded
 
 CPU = torch.device("cpu")
-RECIPE = ProbeRecipe(ranks=(3,), learning_rate=0.01, batch=4, epochs=3, held_out=0.2)
+RECIPE = ProbeRecipe(rank="3", learning_rate=0.01, batch=4, epochs=3, held_out=0.2)
 
 
 @st.composite
@@ -201,10 +201,10 @@ def test_the_first_spaces_alone_have_the_maps_and_scores_that_they_have_beside_o
 
 def test_ranks_trained_together_are_those_trained_alone_and_the_best_is_chosen() -> None:
     bank, counted = treebank(), []
-    together = fit(bank, replace(RECIPE, ranks=(1, 5)), 0, CPU, counted.append)
+    together = fit(bank, replace(RECIPE, rank="1,5"), 0, CPU, counted.append)
     assert sum(counted) == 24 * RECIPE.epochs
     for index, rank in enumerate((1, 5)):
-        single = fit(bank, replace(RECIPE, ranks=(rank,)), 0, CPU)
+        single = fit(bank, replace(RECIPE, rank=str(rank)), 0, CPU)
         np.testing.assert_allclose(together.losses[index], single.losses[0], rtol=1e-5)
         for kind in ("distance", "depth"):
             torch.testing.assert_close(together.by_rank[rank][kind], single.maps[kind], rtol=1e-4, atol=1e-5)

@@ -20,11 +20,11 @@ from headscope.linguistics.sentence import Example
 from headscope.report import write
 from headscope.report.facts import summary
 from headscope.report.study_page import study_page
-from headscope.studies.layers.structure import study
 from headscope.studies.layers.structure.train import ProbeRecipe, fit
 from headscope.studies.layers.structure.treebank_states import TreebankStates
 from support.made_inputs import corpus_of
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
+from support.runs import structure as run
 from support.tiny import tiny_bert, tiny_tokenizer
 
 # The edge of each word to its head; verbs are roots and have none. The head of a stop or comma is the verb.
@@ -69,7 +69,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return study.run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
+    return run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
 
 
 def test_states_that_hold_the_trees_are_read_without_an_error(result: xr.Dataset) -> None:
@@ -93,7 +93,7 @@ def test_states_of_any_length_are_read_alike(length: float) -> None:
     words, heads = np.arange(6), np.array([0, 1, 1, 3, 3, 5])
     parsed = [Parsed(0, 0, 0, words, tuple("abcdef"), heads, np.array(["dep"] * 6), ()) for _ in range(12)]
     arrays = [torch.randn(1, 6, 4, generator=torch.Generator().manual_seed(number)) for number in range(12)]
-    recipe = ProbeRecipe(ranks=(2,), learning_rate=0.01, batch=4, epochs=2, held_out=0.2)
+    recipe = ProbeRecipe(rank="2", learning_rate=0.01, batch=4, epochs=2, held_out=0.2)
     maps = []
     for times in (1.0, length):
         states = TreebankStates(parsed, [times * array for array in arrays])
@@ -111,20 +111,20 @@ def test_dimensions_and_cases(result: xr.Dataset) -> None:
 
 def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
     short: dict[str, Any] = FAST | {"epochs": 1, "random": False}
-    one, other = (study.run(model, TREEBANK, QUICK, memory=memory, **short) for memory in (4, 0))
+    one, other = (run(model, TREEBANK, QUICK, memory=memory, **short) for memory in (4, 0))
     assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
     xr.testing.assert_equal(one, other)
 
 
 def test_without_a_training_treebank_every_fifth_sentence_is_tested(model: headscope.Model) -> None:
-    result = study.run(model, TREEBANK, QUICK, **{**FAST, "epochs": 1, "random": False})
+    result = run(model, TREEBANK, QUICK, **{**FAST, "epochs": 1, "random": False})
     assert result.attrs["test_sentences"] == 12
     assert json.loads(result.attrs["training"])["sentences"] == 48
 
 
 def test_ranks_are_scored_on_held_out_sentences_and_drawn(model: headscope.Model) -> None:
     several: dict[str, Any] = FAST | {"epochs": 3, "random": False}
-    ranks = {rank: study.run(model, TREEBANK, QUICK, **{**several, "rank": rank}) for rank in ("32", "32,1")}
+    ranks = {rank: run(model, TREEBANK, QUICK, **{**several, "rank": rank}) for rank in ("32", "32,1")}
     swept, alone = ranks["32,1"], ranks["32"]
     assert (swept["rank"] == 32).all() and "uuas_by_rank" not in alone
     assert swept["uuas_by_rank"].dims == ("probe_rank", "layer") and swept["probe_rank"].values.tolist() == [1, 32]
@@ -139,22 +139,22 @@ def test_ranks_are_scored_on_held_out_sentences_and_drawn(model: headscope.Model
 def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
     network = tiny_bert(num_hidden_layers=3)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
-    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **once)
+    result = run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **once)
     assert result.attrs["chosen_layer"] == int(result["held_out_uuas"].idxmax())
 
 
 @pytest.mark.parametrize("rank", ["0", "-3", "", "x", "8,", "8;16", "1000000"])
 def test_a_rank_that_is_none_is_refused(model: headscope.Model, rank: str) -> None:
     with pytest.raises(HeadscopeError, match="use a number from 1 to 4096, or several such as 16,64,128"):
-        study.run(model, TREEBANK, QUICK, rank=rank)
+        run(model, TREEBANK, QUICK, rank=rank)
 
 
 def test_too_few_sentences_are_refused(model: headscope.Model) -> None:
     few = list(TREEBANK)[:3]
     with pytest.raises(HeadscopeError, match="too few"):
-        study.run(model, corpus_of(few), QUICK)
+        run(model, corpus_of(few), QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
-        study.run(model, corpus_of(few), QUICK, training=corpus_of(few))
+        run(model, corpus_of(few), QUICK, training=corpus_of(few))
 
 
 def test_the_report_has_the_edges_of_the_trees_as_tables(result: xr.Dataset, tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_documents_are_resampled_as_a_whole(model: headscope.Model) -> None:
     for documents in (0, 10):
         tested = replace(corpus, n_documents=documents)
         once: dict[str, Any] = FAST | {"epochs": 1, "rank": "4", "random": False}
-        result = study.run(model, tested, Settings(resamples=200), training=TREEBANK, **once)
+        result = run(model, tested, Settings(resamples=200), training=TREEBANK, **once)
         bounds = result["uuas_baseline_ci"].sel(baseline="linear")
         widths.append(float(bounds.sel(bound="upper") - bounds.sel(bound="lower")))
     assert widths[1] > 2 * widths[0] > 0
@@ -236,7 +236,7 @@ def test_documents_are_resampled_as_a_whole(model: headscope.Model) -> None:
 
 def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
     one = corpus_of(list(TREEBANK)[:1])
-    result = study.run(model, one, QUICK, training=TREEBANK, **FAST, random=False)
+    result = run(model, one, QUICK, training=TREEBANK, **FAST, random=False)
     findings = study_page(result).highlights()
     assert {finding.verdict for finding in findings if finding.claim} == {"undecided"}
 
@@ -248,7 +248,7 @@ def test_samples_of_many_sentences_are_read_and_terminal_and_page_say_so(
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
     for full, trained, tested in ((False, 20, 30), (True, 60, 60)):
-        result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, **once)
+        result = run(model, TREEBANK, QUICK, training=TREEBANK, full=full, **once)
         assert json.loads(result.attrs["training"])["sentences"] == trained
         assert result.attrs["test_sentences"] == tested
         print_result(result)

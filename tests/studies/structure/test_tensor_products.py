@@ -16,7 +16,6 @@ from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score
-from headscope.studies.layers.structure import study
 from headscope.studies.layers.structure.page import products
 from headscope.studies.layers.structure.tensor_products import (
     SCHEMES,
@@ -32,6 +31,7 @@ from headscope.studies.layers.structure.tensor_products import (
 from headscope.studies.layers.structure.treebank_states import UNCONTEXTUAL, TreebankStates
 from headscope.studies.layers.structure.variables import decomposed_variables
 from support.planted_trees import TREEBANK
+from support.runs import structure as run
 from support.tiers import in_turn
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -189,7 +189,7 @@ def test_few_forms_on_few_of_many_axes_have_fillers() -> None:
 def result() -> xr.Dataset:
     model = headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())
     options: dict[str, Any] = {"rank": "4", "epochs": 1, "random": False, "tensor_products": True}
-    return study.run(model, TREEBANK, Settings(resamples=20), training=TREEBANK, **options)
+    return run(model, TREEBANK, Settings(resamples=20), training=TREEBANK, **options)
 
 
 def test_the_study_has_errors_gain_and_a_claim(result: xr.Dataset) -> None:

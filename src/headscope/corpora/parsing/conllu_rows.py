@@ -30,6 +30,7 @@ class ConlluRow(NamedTuple):
     line: int
     id: int | tuple[int, str, int]
     form: str
+    lemma: str
     upos: str
     morphology: str
     head: str
@@ -92,7 +93,7 @@ def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRo
         raise Bad(number, f"{len(columns)} columns, expected the {len(names)} of {format}, separated by tabs{plus}")
     if names is not COLUMNS:
         columns = list(map({"ID": str(index), **dict(zip(names, columns, strict=True))}.get, COLUMNS, repeat("_")))
-    word_id, form, _, upos, _, feats, head, deprel, _, misc = columns
+    word_id, form, lemma, upos, _, feats, head, deprel, _, misc = columns
     if not form.strip():
         raise Bad(number, f"word '{word_id}' has no form")
     try:
@@ -100,7 +101,7 @@ def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRo
     except (ParseException, ValueError) as error:  # ValueError: thousands of digits
         raise Bad(number, f"id '{word_id[:20]}' is not a word, a range or an empty node") from error
     pairs = dict(part.split("=", 1) for part in misc.split("|") if "=" in part)
-    return ConlluRow(number, 0 if id is None else id, form, upos, sys.intern(feats), head, deprel, pairs)
+    return ConlluRow(number, 0 if id is None else id, form, lemma, upos, sys.intern(feats), head, deprel, pairs)
 
 
 def _check_ids(rows: list[ConlluRow]) -> None:

@@ -58,7 +58,7 @@ def _row(number: int, index: int, line: str) -> ConlluRow:
     if len(columns) != 3:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
-    return ConlluRow(number, index, unescaped(form), upos(tag), "_", head, "_", {})
+    return ConlluRow(number, index, unescaped(form), "_", upos(tag), "_", head, "_", {})
 
 
 def unescaped(form: str) -> str:

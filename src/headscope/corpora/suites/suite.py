@@ -16,6 +16,9 @@ from headscope.storage.files import opening, refuse_text
 
 READERS = "corpora/suites/readers"
 Item = ClozeItem | Bad | Skipped
+# Suites that are named by a file of one's own.
+OF_FILES = ("own", "treebank")
+TREEBANKS = (".conllu", ".conllup", ".cupt")
 # The deepest folder below --data in which the files of a suite are looked for.
 DEPTH = 3
 
@@ -113,12 +116,13 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     """The name of a suite, the reader of its files, and these."""
     refuse_text("suite", source)
     modules, name = catalog.listed(READERS, "SUITES"), source.replace("-", "_").lower()
-    names = [suite for suite in modules if suite != "own"]
+    names = [suite for suite in modules if suite not in OF_FILES]
     if Path(source).is_file():
         plain = Path(source).name.removesuffix(".gz")
         # of two suites of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
-        suite = next((suite for suite in names if plain in _files(modules[suite], suite)), "own")
-        return Path(plain).stem if suite == "own" else suite, _reader(modules[suite], suite), [source]
+        kind = "treebank" if plain.endswith(TREEBANKS) else "own"
+        suite = next((suite for suite in names if plain in _files(modules[suite], suite)), kind)
+        return Path(plain).stem if suite in OF_FILES else suite, _reader(modules[suite], suite), [source]
     if name not in names:
         near = suggest(name, names, remedy=f"name a file, or one of {', '.join(names)}")
         raise HeadscopeError(f"suite '{source}' is no file and no name of a suite; {near}")

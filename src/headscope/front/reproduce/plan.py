@@ -144,7 +144,6 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
         return RunEstimate(1.0, LIBRARIES, 0)
     cost = OTHERS.get(study) or in_survey(study).cost
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
-    weights = (shape.weights + int(config.get("vocab_size") or 0) * shape.width) * 4 / 2**20
     most = min((int(number) for number in (options.get("limit"), limit) if number is not None), default=None)
     sizes = [_limited(path, most) for path in _files(plan)]
     tokens = sum(sizes) / 1000
@@ -152,8 +151,8 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
     seconds = tokens * (passes * (FORWARD * shape.size + cost.own * heads) + cost.after * heads) + cost.fixed
     trainings, models = _trainings(plan)
     seconds += trainings * tokens * EPOCHS * STEP * FORWARD * shape.size
-    memory = LIBRARIES + BATCH * heads + weights * (4 if trainings else 2 if study == "compare" else 1)
-    return RunEstimate(seconds, round(memory), round(models * weights))
+    memory = LIBRARIES + BATCH * heads + shape.mib * (4 if trainings else 2 if study == "compare" else 1)
+    return RunEstimate(seconds, round(memory), round(models * shape.mib))
 
 
 def _trainings(plan: PlannedRun) -> tuple[int, int]:

@@ -12,14 +12,15 @@ from headscope.front.survey.plan import PlannedStudy, in_survey, shares
 from headscope.study import FORWARD, Cost
 
 # Names of the shape of a model in its configuration.
-LAYERS, HEADS, WIDTH, INNER = (
+LAYERS, HEADS, WIDTH, INNER, PIECES = (
     ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     ("num_attention_heads", "n_head", "n_heads", "num_heads"),
     ("hidden_size", "n_embd", "dim", "d_model"),
     ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "ffn_dim"),
+    ("vocab_size",),
 )
 # MiB of the libraries, and of the maps and states of a batch beside the model.
-LIBRARIES, BATCH = 500, 200
+LIBRARIES, BATCH = 455, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 # Scored inputs take as much as fits into two minutes, in a larger model ten, unless all are asked for:
 # `attributions.sample_sizes`.
@@ -30,7 +31,7 @@ ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, an
 
 @dataclass(frozen=True)
 class ModelShape:
-    """The number of layers, of heads in a layer, the width of states, and that of the layer between.
+    """The number of layers, of heads in a layer, the width of states, that of the layer between, and the pieces.
 
     >>> ModelShape(6, 12, 384, 1536).size
     1.0
@@ -40,11 +41,17 @@ class ModelShape:
     heads: int
     width: int
     inner: int
+    pieces: int = 30_522
 
     @property
     def weights(self) -> int:
         """The number of weights of all layers."""
         return self.layers * (4 * self.width**2 + 2 * self.width * self.inner)
+
+    @property
+    def mib(self) -> float:
+        """MiB of the weights of all layers and of the embedding, of four bytes."""
+        return (self.weights + self.pieces * self.width) * 4 / 2**20
 
     @property
     def size(self) -> float:
@@ -87,12 +94,13 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape:
     >>> shape_of({"n_layer": 12, "n_head": 12, "n_embd": 768}).weights
     84934656
     """
-    layers, heads, width = (
-        next((int(config[name]) for name in names if config.get(name)), least)
-        for names, least in ((LAYERS, BUILT_IN.layers), (HEADS, BUILT_IN.heads), (WIDTH, BUILT_IN.width))
-    )
-    inner = next((int(config[name]) for name in INNER if config.get(name)), 4 * width)
-    return ModelShape(layers, heads, width, inner)
+
+    def stated(names: Iterable[str], otherwise: int) -> int:
+        return next((int(config[name]) for name in names if config.get(name)), otherwise)
+
+    width, pieces = stated(WIDTH, BUILT_IN.width), stated(PIECES, BUILT_IN.pieces)
+    heads = stated(HEADS, BUILT_IN.heads)
+    return ModelShape(stated(LAYERS, BUILT_IN.layers), heads, width, stated(INNER, 4 * width), pieces)
 
 
 def estimates(
@@ -116,7 +124,7 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
     seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
     most = cost.most if cost.most and not full else examples
-    memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
+    memory = LIBRARIES + BATCH * heads + shape.mib
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
     fixed = cost.fixed + cost.complete * full
     estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))

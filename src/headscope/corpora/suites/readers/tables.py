@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad, Skipped, is_whole_number, parsed
 from headscope.corpora.suites.item import GAP, ClozeItem, gap, pair
+from headscope.corpora.suites.readers.treebanks import counted
 from headscope.errors import HeadscopeError
 
 SUITES = {
@@ -87,9 +88,8 @@ def _agreement(both: tuple[SuiteRow | Bad, SuiteRow | Bad | None]) -> ClozeItem:
     words[int(prefix)] = GAP
     if words.count(GAP) != 1:
         raise Bad(right.line, f"the sentence has a word {GAP}")
-    noun = "attractor" if attractors == "1" else "attractors"
     id = f"{pattern}/{constr}-{number}-{kind}"
-    return gap(id, PHENOMENA[kind], " ".join(words), (good, bad), condition=f"{attractors} {noun}")
+    return gap(id, PHENOMENA[kind], " ".join(words), (good, bad), condition=counted(int(attractors)))
 
 
 def marvin_linzen(file: str) -> Iterator[ClozeItem | Bad | Skipped]:

@@ -49,9 +49,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `clusters`: Number of clusters; by default the number from 2 to 12 with the best silhouette.
     * `patterns`: Folder of a patterns result of this model, to colour heads by.
     * `syntax`: Folder of a syntax result of this model, to label heads by.

@@ -1,7 +1,7 @@
 """Which pairs of words are contacts: by a file of pairs, by matrices in a folder, or by the corpus itself."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -35,12 +35,10 @@ class Contacts:
     def of(self, example: Example) -> Pairs:
         """The pairs of an example, each with the smaller number first.
 
-        Raises `HeadscopeError` for a number beyond its words, and for a matrix of another size.
+        Raises `HeadscopeError` for a number beyond its words.
         """
         if self.source is None:
             pairs = np.array([*_annotated(example)], np.int64).reshape(-1, 2)
-        elif self.source.is_dir():
-            pairs = _matrix(self.source, example)
         else:
             pairs = self.by_name.get(example.document, NONE)
         if pairs.max(initial=-1) >= example.n_words:
@@ -52,13 +50,15 @@ class Contacts:
         return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def read_contacts(source: Path | None) -> Contacts:
-    """Contacts of a file of pairs, of a folder of matrices, or of None.
+def read_contacts(source: Path | None, corpus: Iterable[Example]) -> Contacts:
+    """Contacts of a file of pairs, of a folder with the matrices of the examples of a corpus, or of None.
 
-    Raises `HeadscopeError` for a file that cannot be read, naming the line.
+    Raises `HeadscopeError` for a file that cannot be read, naming the line, and for a matrix of another size.
     """
-    if source is None or source.is_dir():
-        return Contacts(source, {})
+    if source is None:
+        return Contacts(None, {})
+    if source.is_dir():
+        return Contacts(source, {example.document: _matrix(source, example) for example in corpus})
     if (separator := SEPARATORS.get(source.suffix.lower())) is None:
         named = f"a .tsv or .csv of pairs ({COLUMNS}), or a folder of matrices (NAME.npy)"
         raise HeadscopeError(f"contacts '{source}' end in '{source.suffix}'; name {named}")

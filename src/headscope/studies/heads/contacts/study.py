@@ -49,9 +49,7 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
     * `corpus`: Sequences, as FASTA.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `contacts`: Pairs that touch: a .tsv or .csv with the name of a sequence and the numbers of two residues, from 1;
       or a folder with a matrix of 0 and 1 for each (NAME.npy, NAME.tsv, NAME.csv). By default the links of the corpus,
       or its dependency trees.
@@ -65,7 +63,7 @@ def run(
     >>> result["precision"].dims, result["top"].values.tolist()
     (('layer', 'head', 'top'), ['L/5', 'L/2', 'L'])
     """
-    source = read_contacts(contacts)
+    source = read_contacts(contacts, corpus)
     touching, left_out = _with_contacts(corpus, source, apart)
     settings.on_total(2 * touching.n_examples)
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(left_out), aligned=True)

@@ -48,9 +48,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `tokens`: Largest number of tokens of a segment of a document, special tokens included.
     * `context`: Inputs made of a document: consecutive segments, the first segment only, or overlapping windows.
     * `singletons`: Keep entities with one mention as candidates; CoNLL-2012 has none.

@@ -58,8 +58,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Arguments:
 
     * `model`: Model to measure; with output embeddings, copying is measured too.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `sequences`: Number of repeated sequences of random tokens.
     * `copy`: Most tokens of one copy; fewer where copies do not fit into the model.
     * `repeats`: How often each sequence is repeated in an input.

@@ -48,9 +48,7 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
     * `corpora`: One or more corpora, measured apart.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `shown`: Number of example maps of each pattern in the report.
     * `weights`: Weights of another classifier; by default the built-in classifier.
 

@@ -41,12 +41,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     vectors: str | None = None,
     random: bool = True,
     seeds: Annotated[int, Range(1, 100)] = 3,
-    epochs: Annotated[int, Range(0, 1000)] = 0,
-    batch: Annotated[int, Range(1, 1024)] = 32,
-    learning_rate: Annotated[float, Range(0, 10)] = 0.003,
-    attention_rate: Annotated[float, Range(0, 10)] = 0.15,
-    held_out: Annotated[float, Range(0, 1)] = 0.1,
-    patience: Annotated[int, Range(1, 1000)] = 2,
+    recipe: ParserRecipe,
     full: bool = False,
     memory: Annotated[float, Range(0, 1000)] = 4.0,
 ) -> xr.Dataset:
@@ -61,19 +56,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `training`: Corpus to train on; by default, four documents of five of `corpus`, and the fifth is tested.
     * `vectors`: File of word vectors (GloVe, word2vec); by default the model's own input embeddings.
     * `random`: Also parse with the attention of random weights, new for each seed.
     * `seeds`: Number of runs, each with its own seed, counted up from the seed.
-    * `epochs`: Largest number of passes over the training sentences; 0: 3 to 10, fewer over more sentences.
-    * `batch`: Sentences of a step.
-    * `learning_rate`: Learning rate of parsers that see words at the start; it falls to 0.
-    * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
-    * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
-    * `patience`: Stop after this number of epochs without a smaller held-out loss.
+    * `recipe`: How parsers are trained.
     * `full`: Read all sentences; by default at most 1,000 to train on and 600 to test on, or 1,600 in all, drawn by
       the seed.
     * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
@@ -82,14 +69,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     cannot be read, or the disk is full.
     """
     numbers = range(settings.seed, settings.seed + seeds)
-    recipe = ParserRecipe(
-        learning_rate=learning_rate,
-        attention_rate=attention_rate,
-        epochs=epochs,
-        batch=batch,
-        held_out=held_out,
-        patience=patience,
-    )
     attributes = provenance("probe", model, corpus, settings)
     source = training or corpus
     corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
@@ -111,8 +90,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.attributes(source, "attention") | {"words_with_vectors": round(lexicon.coverage, 4)}
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            plan = partial(attention_pass, untrained(model, seed), settings)
+            plan: Any = partial(attention_pass, untrained(model, seed), settings)
             with capture_treebanks(Treebank, plan, corpus, training, budget) as treebanks:
+                del plan  # before the next model is made
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from headscope.encoding.parsed_sentences import UNKNOWN
 from headscope.errors import HeadscopeError
+from headscope.ranges import Range
 from headscope.studies.heads.probe.observer import Padded, Treebank, padded
 from headscope.studies.heads.probe.word_vectors import Lexicon
 
@@ -24,21 +26,24 @@ SEEN, LEAST_PASSES, MOST_PASSES = 15_000, 3, 10
 class ParserRecipe:
     """Settings of a parser's training.
 
-    * `learning_rate`: of Adam at the start, in parsers that see words; `attention_rate`: in others. Both fall to 0 by a
-      half cosine.
-    * `batch`: most sentences of a step; `epochs`: most passes over the sentences, 0: see `passes`.
-    * `held_out`: share of the training sentences that decide when to stop; `patience`: after how many epochs in which
-      their loss does not fall.
+    * `epochs`: Largest number of passes over the training sentences; 0: 3 to 10, fewer over more sentences.
+    * `batch`: Sentences of a step.
+    * `learning_rate`: Learning rate of parsers that see words at the start; it falls to 0.
+    * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
+    * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
+    * `patience`: Stop after this number of epochs without a smaller held-out loss.
+
+    Learning rates are those of Adam, and fall by a half cosine.
 
     Raises `HeadscopeError` for a value outside of its range.
     """
 
-    learning_rate: float
-    attention_rate: float = 0.15
-    batch: int = 32
-    epochs: int = 0
-    held_out: float = 0.1
-    patience: int = 2
+    epochs: Annotated[int, Range(0, 1000)] = 0
+    batch: Annotated[int, Range(1, 1024)] = 32
+    learning_rate: Annotated[float, Range(0, 10)] = 0.003
+    attention_rate: Annotated[float, Range(0, 10)] = 0.15
+    held_out: Annotated[float, Range(0, 1)] = 0.1
+    patience: Annotated[int, Range(1, 1000)] = 2
 
     def __post_init__(self) -> None:
         for rate in (self.learning_rate, self.attention_rate):

@@ -9,6 +9,7 @@ from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 CLASSES, CORPUS = ("frequency",), "the corpus, as the tokenizer divides it"
 LETTERS, WORD_CLASSES = ("layer", "head", "piece"), ("layer", "head", "word_class")
+PAIRS = ("layer", "head", "from_piece", "piece")
 TIMES = "times uniform attention"
 PIECES = "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
 STUDY = Study(
@@ -35,12 +36,22 @@ STUDY = Study(
         "frequency": Dimension(PIECES),
         "from_query": Dimension("distance from the query to the key, in tokens", "whole", -8, 8),
         "piece": Dimension("piece of a vocabulary of at most 64, such as an amino acid"),
+        "from_piece": Dimension("piece of a token that attends"),
     },
     measures=(*SURFACE, *SMALL, *FREQUENCY, *PREDICTED),
     numbers=(
         *COVERAGE,
         Number("piece_attention", "attention to each piece, from tokens of texts", "share of attention", LETTERS),
         Number("piece_multiple", "attention to each piece, over its share of uniform attention", TIMES, LETTERS),
+        Number(
+            *("piece_pair_attention", "attention from tokens of a piece to each piece", "share of attention", PAIRS),
+            definition="attention from a token of `from_piece` to all of `piece`, mean over the tokens that see one",
+        ),
+        Number(
+            *("piece_pair_multiple", "attention from tokens of a piece to each piece, over its share", TIMES, PAIRS),
+            definition="the same over the piece's share of the tokens that the token sees (in a causal model of itself "
+            "and those before it), mean over these tokens",
+        ),
         Number("word_class_attention", "attention to each class of words", "share of attention", WORD_CLASSES),
         Number("word_class_multiple", "attention to each class of words, over its share", TIMES, WORD_CLASSES),
         Number("frequency_share", "share of the counted tokens in each class of frequency", "share", CLASSES, CORPUS),

@@ -15,6 +15,7 @@ from headscope.report.wording import measured, number, rate
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.heads.profile.findings import least_gain, q_of_gain, special
+from headscope.studies.heads.profile.pair_parts import matrices
 
 FIRST = 5
 FREQUENCY = {
@@ -157,4 +158,5 @@ def _chance(rows: list[Row]) -> str:
 KINDS = (same_word_kind, end_kind, rare_kind)
 # The values of uniform attention.
 UNIFORM = {"attention_to": "token_share", "entropy": "uniform_entropy", "cls_entropy": "uniform_entropy"}
-CARD = StudyCard(main_numbers=COLUMNS, baselines=UNIFORM, rates=rates, sentences=sentences)
+HIDDEN = ("piece_pair_attention", "piece_pair_multiple")
+CARD = StudyCard(HIDDEN, COLUMNS, baselines=UNIFORM, rates=rates, sentences=sentences, figures=matrices)

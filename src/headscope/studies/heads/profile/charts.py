@@ -8,6 +8,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.results.vocabulary import FEATURES
 from headscope.studies.heads.profile.group_parts import DISTANCES, FIGURES
+from headscope.studies.heads.profile.pair_parts import clearest
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
 RARE, PAIRS = "Rare and frequent pieces", "The other segment"
@@ -116,4 +117,5 @@ CHARTS: tuple[Part, ...] = (
     ),
     dots("segment_attention", PAIRS, "Between tokens of words; what is missing to 1 goes to special tokens."),
     *FIGURES,
+    clearest,
 )

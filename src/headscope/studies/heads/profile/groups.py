@@ -10,11 +10,12 @@ from torch import Tensor
 from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Values
 from headscope.measures._frequency import from_text, multiples, uniform
 from headscope.models import Model
+from headscope.models.fast_tokenizer import MOST_PIECES
 from headscope.passes.measures import Measure
 from headscope.results.variables import Variable
 from headscope.studies.heads.profile import STUDY
+from headscope.studies.heads.profile.piece_pairs import PieceMembers, pair_measures
 
-MOST_PIECES = 64  # of a vocabulary that is small
 # Ends of the names of the two numbers of a group: a share, and a multiple of that of uniform attention.
 SHARE, MULTIPLE = "attention", "multiple"
 Members = Callable[[Batch], Float[Tensor, "example token group"]]
@@ -44,18 +45,6 @@ class GroupAttention:
 
 
 @dataclass(frozen=True)
-class PieceMembers:
-    """The tokens of each of some pieces, by their ids."""
-
-    ids: tuple[int, ...]
-
-    def __call__(self, batch: Batch) -> Float[Tensor, "example token group"]:
-        """1 for the tokens of each piece."""
-        ids = batch.inputs["input_ids"]
-        return (ids[..., None] == torch.tensor(self.ids, device=ids.device)).float()
-
-
-@dataclass(frozen=True)
 class ClassMembers:
     """The tokens of the words of each class."""
 
@@ -80,7 +69,10 @@ def group_measures(model: Model, classes: tuple[str, ...]) -> list[Measure]:
     names = sorted(vocabulary.keys() - special)
     measures: list[Measure] = []
     if 0 < len(names) <= MOST_PIECES:
-        measures += _both(model, "piece", names, PieceMembers(tuple(vocabulary[name] for name in names)))
+        members = PieceMembers(tuple(vocabulary[name] for name in names))
+        measures += _both(model, "piece", names, members) + pair_measures(
+            tuple(names), members, causal=not model.looks_ahead
+        )
     return [*measures, *(_both(model, "word_class", classes, ClassMembers(classes)) if classes else [])]
 
 

@@ -33,6 +33,7 @@ from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
 from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
 from headscope.studies.heads.profile.group_parts import FINDINGS
+from headscope.studies.heads.profile.pair_parts import pairs
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -312,7 +313,7 @@ PAGE = StudyParts(
     highlights=(most_attended, *FINDINGS, positional, same_word, average_breadth, clearest_feature),
     findings=(
         *(classes, separators, by_part_of_speech, segment_end, by_frequency, by_predictions, neighbours, breadth),
-        *(start_breadth, features, start_features, links, across),
+        *(pairs, start_breadth, features, start_features, links, across),
     ),
     charts=CHARTS,
     tables=(published,),

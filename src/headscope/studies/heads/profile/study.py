@@ -45,9 +45,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `measures`: Measures of your own: modules or objects with `VARIABLE`, `observe` and `finish`, or names of
       installed ones.
     * `frequency`: Also attention to tokens by how frequent their pieces are in the corpus, which is read once more for

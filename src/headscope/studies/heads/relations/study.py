@@ -60,9 +60,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `links`: Kind of links (pairs: section 4.5; possessives: owner and 's; same_word: words of the first segment and
       their copies in the second, section 5); by default annotated links, else dependency relations.
     * `limits`: WORDS,SPAN,DISTANCE: most words of a sentence, most words of an end, least distance; 12,3,2 for

@@ -42,9 +42,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `subtypes`: Keep the subtypes of relations, as nsubj:pass.
     * `as_coded`: Choose heads and score them on the same sentences, as the released code does.
 

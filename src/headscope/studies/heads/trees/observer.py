@@ -19,6 +19,7 @@ from headscope.studies.heads.trees.parses import (
     scored,
     scores,
     simple_scores,
+    tie_order,
     without_special,
     words_of,
 )
@@ -92,7 +93,7 @@ class TreeObserver(RowsObserver):
         self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], right: np.ndarray, root: np.ndarray
     ) -> None:
         """Fill in [score, sentence, unit, direction, special tokens, root] and [sentence, unit, direction, ...]."""
-        noise = np.array([self._noise(sentence, maps.shape[-1]) for sentence in sentences])[:, None]
+        noise = np.array([tie_order(self.seed, sentence, maps.shape[-1]) for sentence in sentences])[:, None]
         for kept, nodes in enumerate((special, 0)):
             between, random = (
                 (maps, noise) if kept == 0 else (without_special(maps, special), noise[..., special:, special:])
@@ -105,10 +106,6 @@ class TreeObserver(RowsObserver):
             right[:, :, :, :, kept, :2] = np.moveaxis(counts, 0, -1).reshape(2, *directed.shape[:3], 2)
             root[:, :, :, kept] = attached.reshape(directed.shape[:3])
             right[1, :, :, :, kept, 2] = links(between, random, nodes, sentences)[:, :, None]
-
-    def _noise(self, sentence: Parsed, size: int) -> np.ndarray:
-        """Random numbers of a sentence that decide between equal trees; they depend on the seed and its place alone."""
-        return np.random.default_rng([self.seed, sentence.input, sentence.number, 1]).random((size, size))
 
     def _phrases(self, maps: Maps, special: int, group: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whether each sentence has phrases, and the F1 of its trees; distances of heads are averaged, as in the paper.

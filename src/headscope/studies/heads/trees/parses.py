@@ -49,7 +49,7 @@ def attachments(
     """
     count, units, nodes, _ = maps.shape
     gold = np.array([_gold_root(sentence) for sentence in sentences])
-    graphs = _in_order(maps, noise)  # [sentence and unit, dependent, head]
+    graphs = in_order(maps, noise).reshape(-1, *maps.shape[2:])  # [sentence and unit, dependent, head]
     wanted = np.repeat(gold, units)
     heads, best = np.empty((2, len(graphs), nodes), dtype=np.int32), np.empty(len(graphs), dtype=np.int32)
     for first in range(0, len(graphs), max(1, CELLS // nodes**2)):
@@ -67,14 +67,19 @@ def links(maps: Maps, noise: Noise, special: int, sentences: Sequence[Parsed]) -
     """How many words are linked with their head in the best undirected tree; attention of both directions is added."""
     count, units, nodes, _ = maps.shape
     both, noise = maps + maps.swapaxes(-1, -2), noise + noise.swapaxes(-1, -2)
-    graphs = _in_order(both, noise)  # [sentence and unit, node, node]
+    graphs = in_order(both, noise).reshape(-1, *maps.shape[2:])  # [sentence and unit, node, node]
     neighbours = undirected_trees(graphs)[:, special:].reshape(count, units, nodes - special) - special
     return _right(neighbours, sentences)[1]
 
 
-def _in_order(maps: Maps, noise: Noise) -> Float[np.ndarray, "graph node node"]:
-    graphs = maps * (1 + ROUNDING * noise) + LEAST * noise  # in float64
-    return graphs.reshape(-1, *maps.shape[2:])
+def tie_order(seed: int, sentence: Parsed, size: int) -> Float[np.ndarray, "node node"]:
+    """Random numbers that decide between equal trees of a sentence; they depend on the seed and its place alone."""
+    return np.random.default_rng([seed, sentence.input, sentence.number, 1]).random((size, size))
+
+
+def in_order(maps: Float[np.ndarray, "*graphs node node"], noise: np.ndarray) -> Float[np.ndarray, "*graphs node node"]:
+    """The maps in float64, with equal edges in random order."""
+    return maps * (1 + ROUNDING * noise) + LEAST * noise
 
 
 def _gold_root(sentence: Parsed) -> int:

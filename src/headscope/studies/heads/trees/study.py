@@ -51,9 +51,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `random`: Also parse with the attention of random weights, of three seeds.
     * `bias`: Bias of phrases to the right; the paper uses 0 and 1.5.
 
@@ -73,8 +70,9 @@ def run(
     if random and "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
-            planned = first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias, means=False)
-            random_rows[seed] = TreeRows.in_order(planned.read().value)
+            # No name holds a model of random weights while the next is made.
+            result = first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias, means=False).read()
+            random_rows[seed] = TreeRows.in_order(result.value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})

@@ -40,9 +40,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `other`: Another model with the same tokenizer, whose layers are aligned with those of the first.
     * `words`: Most random tokens to keep, and most [CLS].
     * `occurrences`: Most tokens to keep for the comparison of occurrences.

@@ -64,9 +64,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
     * `treebanks`: Corpora to test on; each task takes the sentences that have what it needs.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `trainings`: Corpora to train on; by default four documents of five of `treebanks`, and the fifth is tested.
     * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
       grandparent, great_grandparent, dependency_label, constituent, dependency_arc, entity, coreference,

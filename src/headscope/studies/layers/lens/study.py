@@ -66,7 +66,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Model with a masked-language or causal head.
     * `corpus`: Text whose pieces are predicted.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `suite`: Also read the gaps of this suite, by name or file, such as agreement.
     * `data`: Folder in which the files of a named suite lie.
     * `text`: Put states of this text, up to the word it predicts (or with [MASK]), into the text of `against`.

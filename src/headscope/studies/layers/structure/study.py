@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,7 +10,6 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
@@ -46,12 +44,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings: Settings = DEFAULTS,
     *,
     training: Training | None = None,
-    rank: str = "64",
+    recipe: ProbeRecipe,
     random: bool = True,
-    epochs: Annotated[int, Range(1, 1000)] = 6,
-    batch: Annotated[int, Range(1, 1024)] = 20,
-    learning_rate: Annotated[float, Range(0, 10)] = 0.003,
-    held_out: Annotated[float, Range(0, 1)] = 0.1,
     full: bool = False,
     memory: Annotated[float, Range(0, 1000)] = 4.0,
     trees: Annotated[int, Range(0, 100)] = 3,
@@ -68,16 +62,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
     * `corpus`: Treebank to test on.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `training`: Treebank to train on; by default, four documents of five of `corpus`, and the fifth is tested.
-    * `rank`: Rank of the probes; of several ("16,64,128"), the best on held-out sentences for each layer.
+    * `recipe`: How probes are trained.
     * `random`: Also probe the model with random weights, of three seeds.
-    * `epochs`: Number of passes over the training sentences.
-    * `batch`: Sentences of a step.
-    * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
-    * `held_out`: Share of the training sentences that choose rank and layer.
     * `full`: Read all sentences; by default at most 1,300 to train on and 600 to test on, or 1,600 in all, drawn by
       the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
@@ -86,7 +74,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.
     """
-    recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
+    chosen = recipe.as_settings()  # refuses a wrong rank before anything is computed
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
     corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
@@ -113,7 +101,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes |= {
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
-        "recipe": json.dumps(asdict(recipe)),
+        "recipe": json.dumps(chosen),
     }
     variables = to_variables(tested, held, of_random, fitted)
     if decomposed:
@@ -170,20 +158,6 @@ def _held_out_scores(held: TreebankStates, fitted: FittedProbes, model: Model, s
 def _scores(treebank: TreebankStates, maps: Mapping[str, Maps], model: Model, settings: Settings) -> dict[str, Score]:
     draws = poisson_draws((sentence.unit for sentence in treebank.sentences), settings.seed, settings.resamples)
     return scores(score(treebank, maps, model.device), draws)
-
-
-def _ranks(text: str) -> tuple[int, ...]:
-    """The ranks of a list such as "16,64".
-
-    Raises `HeadscopeError` for a rank that is no number from 1 to 4,096.
-    """
-    try:
-        ranks = tuple(dict.fromkeys(int(number) for number in text.split(",")))
-    except ValueError:
-        ranks = ()
-    if not ranks or not all(0 < rank <= 4096 for rank in ranks):
-        raise HeadscopeError(f"rank '{text[:40]}': use a number from 1 to 4096, or several such as 16,64,128")
-    return ranks
 
 
 def _steps(sentences: int, recipe: ProbeRecipe, random: int) -> int:

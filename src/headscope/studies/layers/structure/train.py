@@ -1,7 +1,9 @@
 """Training of both probes in all spaces and with all ranks at once: a batch is read once, one product has all maps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -9,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
+from headscope.ranges import Range
 from headscope.studies.layers.structure.treebank_states import StateBatch, TreebankStates, padded
 
 Projected = Float[Tensor, "space sentence word rank"]
@@ -60,16 +63,37 @@ def depth_loss(
 class ProbeRecipe:
     """Settings of a training.
 
-    * `ranks`: of the maps; of several, each space takes that of the smallest held-out loss.
-    * `learning_rate`: of Adam at the start, it falls to 0 by a half cosine; `batch`: sentences of a step.
-    * `epochs`: passes over the sentences; `held_out`: share of the training sentences that decide on the rank.
+    * `rank`: Rank of the probes; of several ("16,64,128"), the best on held-out sentences for each layer.
+    * `epochs`: Number of passes over the training sentences.
+    * `batch`: Sentences of a step.
+    * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
+    * `held_out`: Share of the training sentences that choose rank and layer.
     """
 
-    ranks: tuple[int, ...]
-    learning_rate: float
-    batch: int
-    epochs: int
-    held_out: float
+    rank: str = "64"
+    epochs: Annotated[int, Range(1, 1000)] = 6
+    batch: Annotated[int, Range(1, 1024)] = 20
+    learning_rate: Annotated[float, Range(0, 10)] = 0.003
+    held_out: Annotated[float, Range(0, 1)] = 0.1
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks of a list such as "16,64".
+
+        Raises `HeadscopeError` for a rank that is no number from 1 to 4,096.
+        """
+        try:
+            ranks = tuple(dict.fromkeys(int(number) for number in self.rank.split(",")))
+        except ValueError:
+            ranks = ()
+        if not ranks or not all(0 < rank <= 4096 for rank in ranks):
+            raise HeadscopeError(f"rank '{self.rank[:40]}': use a number from 1 to 4096, or several such as 16,64,128")
+        return ranks
+
+    def as_settings(self) -> dict[str, Any]:
+        """The settings as stored with a result."""
+        numbers = {name: value for name, value in asdict(self).items() if name != "rank"}
+        return {"ranks": self.ranks} | numbers
 
 
 @dataclass(frozen=True)

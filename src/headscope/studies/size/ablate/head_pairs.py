@@ -6,6 +6,7 @@ Pairs of heads replace each other where both lose together more than the sum of 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 import xarray as xr
@@ -15,6 +16,7 @@ from scipy.stats import norm
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing, name
+from headscope.ranges import Range
 from headscope.results.variables import PAIRED, Variables
 from headscope.statistics.intervals import equal_units, interval, of_differences
 from headscope.statistics.significance import benjamini_hochberg
@@ -90,21 +92,34 @@ def _interval(draws: Float[np.ndarray, "resample *dims"], units: Sequence[int]) 
     return 2 * of_differences(interval(draws, equal) / 2, equal)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ComparedHeads:
+    """Heads of other results that are disabled together, and pairs of heads.
+
+    * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
+      those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
+    * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
+    * `pairs`: Folder of a clusters result, whose most similar heads are disabled in pairs; or all, for any pairs.
+    * `most_pairs`: Number of pairs.
+    """
+
+    heads_of: list[str] | None = None
+    draws: Annotated[int, Range(1, 1000)] = 50
+    pairs: str = ""
+    most_pairs: Annotated[int, Range(1, 10_000)] = 60
+
+    def sets(self, counts: tuple[int, ...], seed: int) -> "AskedSets":
+        """The sets of heads of a model."""
+        special = special_heads.special_heads(self.heads_of or [], counts, self.draws, seed)
+        return AskedSets(special, pairs_of(self.pairs, counts, self.most_pairs, seed) if self.pairs else [])
+
+
 @dataclass(frozen=True)
 class AskedSets:
     """Sets that are disabled beside those that the user names: special heads with random ones, then pairs."""
 
     special: Sequence[SpecialHeads]
     pairs: Sequence[Heads]
-
-    @classmethod
-    def of(
-        cls, folders: Sequence[str], draws: int, pairs: str, most_pairs: int, counts: tuple[int, ...], seed: int
-    ) -> "AskedSets":
-        """The sets of some results; see `study.run` for the options."""
-        special = special_heads.special_heads(folders, counts, draws, seed)
-        chosen = pairs_of(pairs, counts, most_pairs, seed) if pairs else []
-        return cls(special, chosen)
 
     @property
     def sets(self) -> list[Heads]:

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -25,10 +25,9 @@ from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, PassJournal
-from headscope.ranges import Range
 from headscope.studies.size.ablate import across_tasks
 from headscope.studies.size.ablate.gains import by_phenomenon
-from headscope.studies.size.ablate.head_pairs import ALL, AskedSets
+from headscope.studies.size.ablate.head_pairs import ALL, ComparedHeads
 from headscope.studies.size.ablate.one_head import variables as one_head_variables
 from headscope.studies.size.ablate.perturbed import by_case, by_perturbation
 from headscope.studies.size.ablate.variables import LEAST, Effects
@@ -47,22 +46,32 @@ IMPORTANCE_EXAMPLES = 2000
 FOLDER = "ablate.passes"  # of what is done
 
 
+@dataclass(frozen=True, kw_only=True)
+class DisabledHeads:
+    """Heads that are disabled, and how.
+
+    * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
+    * `single`: Disable each head and each layer; else the sets of --heads alone, which takes one pass for each.
+    * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
+    * `unit`: Disable each head by itself, or, with kv, query heads that share keys together: they have one number.
+    """
+
+    heads: list[str] | None = None
+    single: bool = True
+    mode: Literal["uniform", "zero", "mean"] = "uniform"
+    unit: Literal["head", "kv"] = "head"
+
+
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
     task: Task,
     settings: Settings = DEFAULTS,
     *,
     directory: Directory | None = None,
-    heads: list[str] | None = None,
-    single: bool = True,
-    mode: Literal["uniform", "zero", "mean"] = "uniform",
-    unit: Literal["head", "kv"] = "head",
+    disabled: DisabledHeads,
     metrics: str = "",
     importance: bool = True,
-    heads_of: list[str] | None = None,
-    draws: Annotated[int, Range(1, 1000)] = 50,
-    pairs: str = "",
-    most_pairs: Annotated[int, Range(1, 10_000)] = 60,
+    compared: ComparedHeads,
     one_head: bool = False,
     skip_layers: bool = False,
     beside: list[str] | None = None,
@@ -86,19 +95,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Model with a head for the task.
     * `task`: Task to score the model on.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `directory`: Folder of the result. Without it nothing is kept.
-    * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
-    * `single`: Disable each head and each layer; else the sets of --heads alone, which takes one pass for each.
-    * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
-    * `unit`: Disable each head by itself, or, with kv, query heads that share keys together: they have one number.
+    * `disabled`: Heads that are disabled, and how.
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
-    * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
-      those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
-    * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
-    * `pairs`: Folder of a clusters result, whose most similar heads are disabled in pairs; or all, for any pairs.
-    * `most_pairs`: Number of pairs.
+    * `compared`: Sets of heads that are disabled beside them.
     * `one_head`: Also disable all heads of a layer but one, for each head.
     * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
     * `beside`: Folder of an ablate result of another task, whose heads are compared; may be repeated.
@@ -110,8 +111,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
-    sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(heads))}
-    if not single and (not sets or heads_of or pairs or one_head or beside):
+    sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(disabled.heads))}
+    if not disabled.single and (not sets or compared.heads_of or compared.pairs or one_head or beside):
         raise HeadscopeError(
             "--no-single disables the sets of --heads alone; name one, and leave out what compares single heads "
             "(--heads-of, --pairs, --one-head, --beside)"
@@ -121,9 +122,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     phenomena = [item.phenomenon for item in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
-    asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
-    shared = query_group(model.network.config, counts) if unit == "kv" else 1
-    how: dict[str, Any] = {"mode": mode, "single": single, "alone": one_head, "skipped": skip_layers}
+    asked = compared.sets(counts, settings.seed)
+    shared = query_group(model.network.config, counts) if disabled.unit == "kv" else 1
+    how: dict[str, Any] = {"mode": disabled.mode, "single": disabled.single, "alone": one_head, "skipped": skip_layers}
     swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)
     targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
     swept = swept.mapped(inputs.item_scores if isinstance(inputs, ItemInputs) else judged or inputs.by_example)
@@ -133,24 +134,25 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
     if beside:
         variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
-    if phenomena and single:
+    if phenomena and disabled.single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
-    elif importance and single:
+    elif importance and disabled.single:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
         by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     if perturbations and task.kind == "classification":
         variables |= by_perturbation(model, task, swept.plain, settings)
+    pairs = "" if not compared.pairs else "any" if compared.pairs == ALL else "alike"
     attributes |= {
         "task": task.name,
         "metrics": ", ".join(task.metrics),
-        "mode": mode,
-        "unit": unit,
+        "mode": disabled.mode,
+        "unit": disabled.unit,
         "sweep": swept.strategy,
         "n_examples": len(targets),
-        "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),
+        "options": json.dumps({"pairs": pairs, "draws": compared.draws}),
         **({} if phenomena else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),

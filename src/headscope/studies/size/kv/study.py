@@ -55,7 +55,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Decoder to measure.
     * `corpus`: Long texts to read; a document is a text.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `directory`: Folder of the result.
     * `sinks`: Number of first tokens that a KV head keeps.
     * `window`: Number of last tokens that a KV head keeps, the token itself included.

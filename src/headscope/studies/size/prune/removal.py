@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -9,42 +10,51 @@ from jaxtyping import Bool, Float
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
+from headscope.ranges import Range
 from headscope.report.wording import several
 from headscope.studies.size.prune.cut_heads import prune
+
+HALF = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class PruningPlan:
     """Numbers of heads to remove, or of KV heads where these are the units.
 
-    * `share`: fraction of all heads to remove in total.
-    * `step`: fraction of all heads to remove in one step.
-    * `keep`: least number of heads in each layer.
-    * `tolerance`: the promise is that the score falls by less than this; None for no promise.
+    * `unit`: Remove single heads, or, with kv, key/value heads with all query heads that share them. These are ranked
+      together: by the sum of their gradients, or by the score without all of them. Shares and `keep` count KV heads.
+    * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
+    * `tolerance`: Stop before the 95% interval of the main metric's fall reaches this.
+    * `step`: Remove this fraction of all heads at a time.
+    * `keep`: Keep at least this number of heads in each layer.
 
     Raises `HeadscopeError` for a value outside its range.
     """
 
-    share: float = 0.5
-    step: float = 0.1
-    keep: int = 1
-    tolerance: float | None = None
+    unit: Literal["head", "kv"] = "head"
+    share: Annotated[float, Range(0, 1)] | None = None
+    tolerance: Annotated[float, Range(0, 1000)] | None = None
+    step: Annotated[float, Range(0, 1)] = 0.1
+    keep: Annotated[int, Range(0, 1000)] = 1
 
     def __post_init__(self) -> None:
-        for name in ("share", "step"):
-            if not 0 < getattr(self, name) <= 1:
-                raise HeadscopeError(
-                    f"{name} {getattr(self, name)} is not a fraction of the heads; use 0 < {name} <= 1, e.g. 0.1"
-                )
+        for name, value in {"share": self.most, "step": self.step}.items():
+            if not 0 < value <= 1:
+                raise HeadscopeError(f"{name} {value} is not a fraction of the heads; use 0 < {name} <= 1, e.g. 0.1")
         if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
             raise HeadscopeError(f"tolerance {self.tolerance} is out of range; use 0 or more, e.g. 0.01")
         if self.keep < 0:
             raise HeadscopeError(f"keep {self.keep} is out of range; use 0 or more heads in each layer")
 
-    def refuse_nothing(self, heads: Sequence[int], name: str, unit: str) -> None:
+    @property
+    def most(self) -> float:
+        """The fraction of all heads that is removed at most."""
+        return self.share if self.share is not None else HALF if self.tolerance is None else 1.0
+
+    def refuse_nothing(self, heads: Sequence[int], name: str) -> None:
         """Raise `HeadscopeError` where no layer of a model has more heads, or KV heads, than stay in any case."""
         if max(heads) <= self.keep:
-            what = "KV head" if unit == "kv" else "head"
+            what = "KV head" if self.unit == "kv" else "head"
             raise HeadscopeError(
                 f"model '{name}' has at most {several(max(heads), what)} in a layer, and keep {self.keep} leaves as "
                 "many there, so that none can be removed; use a lower keep, 0 to empty layers"
@@ -57,7 +67,7 @@ class PruningPlan:
         [2, 4, 5]
         """
         total = sum(heads)
-        goal = min(round(self.share * total), sum(max(0, number - self.keep) for number in heads), total - 1)
+        goal = min(round(self.most * total), sum(max(0, number - self.keep) for number in heads), total - 1)
         step = max(1, round(self.step * total))
         return [*range(step, goal, step), goal] if goal else []
 

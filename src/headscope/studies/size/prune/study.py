@@ -37,8 +37,6 @@ from headscope.studies.size.prune.subnetworks import masks, scored_parts
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
-HALF = 0.5
-
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
@@ -49,12 +47,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     by: Literal["importance", "sweep"] = "importance",
     estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
     from_: Path | None = None,
-    unit: Literal["head", "kv"] = "head",
-    share: Annotated[float, Range(0, 1)] | None = None,
-    tolerance: Annotated[float, Range(0, 1000)] | None = None,
-    step: Annotated[float, Range(0, 1)] = 0.1,
+    plan: PruningPlan,
     again: bool = False,
-    keep: Annotated[int, Range(0, 1000)] = 1,
     finetune_epochs: Annotated[int, Range(0, 1000)] = 0,
     learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
     subnetworks: Annotated[int, Range(0, 1000)] = 0,
@@ -70,18 +64,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Prune this model, which was fine-tuned on the task.
     * `task`: Rank and score heads on this task.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
     * `estimator`: Rank by this estimator of importance.
     * `from_`: Read the ranking from a folder of the study ablate on this model.
-    * `unit`: Remove single heads, or, with kv, key/value heads with all query heads that share them. These are ranked
-      together: by the sum of their gradients, or by the score without all of them. Shares and `keep` count KV heads.
-    * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
-    * `tolerance`: Stop before the 95% interval of the main metric's fall reaches this.
-    * `step`: Remove this fraction of all heads at a time.
+    * `plan`: Remove this number of heads.
     * `again`: Recompute head importance after each step.
-    * `keep`: Keep at least this number of heads in each layer.
     * `finetune_epochs`: Train for this number of epochs after each step.
     * `learning_rate`: Set the peak of the learning rate of that training.
     * `subnetworks`: Also score the whole model with the heads that stay alone, with as many of the least important, and
@@ -92,14 +80,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if the heads of a model cannot be cut out, it is spread over devices, a value is out of
     range, or the disk is full.
     """
-    ranking, most = HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
-    plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
+    ranking = HeadRanking(by, estimator, again)
     model.refuse_spread("pruned")
     counts = model.capture.heads
-    shared = query_group(model.network.config, counts) if unit == "kv" else 1
+    shared = query_group(model.network.config, counts) if plan.unit == "kv" else 1
     heads = tuple(count // shared for count in counts)
     refuse_uncuttable(model, shared)
-    plan.refuse_nothing(heads, model.name, unit)
+    plan.refuse_nothing(heads, model.name)
     task = in_model_order(task, model, settings)
     trains = task.train is not None
     if from_:
@@ -117,7 +104,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         answer, work = continued_training(model, task, dev, recipe, settings, directory)
     held_out = not from_ or (by == "importance" and trains)
     in_order = trains and held_out
-    promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
+    promise, ranked = _promised(task, targets, plan.tolerance, settings, in_order=in_order)
     steps = len(plan.counts(heads))
     part_passes = subnetworks + 2 if subnetworks else 0
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
@@ -130,8 +117,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
-    how |= {"unit": unit, "shared": shared}
-    how |= {"held_out": held_out, "in_order": in_order}
+    how |= {"shared": shared, "share": plan.most, "held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
     read = {"corpus": task.dev.described, **pruning}
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))

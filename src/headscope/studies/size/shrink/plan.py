@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Literal
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.as_albert import is_bert
 from headscope.models.onnx import refuse_unexportable
 from headscope.outputs.size_and_speed import megabytes
+from headscope.ranges import Range
 
 SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)x?", re.ASCII)
 SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB|%)?", re.ASCII | re.IGNORECASE)
@@ -129,27 +130,48 @@ def parts_in(text: str) -> tuple[str, ...]:
     return tuple(part for part in ALL_PARTS if part in wanted)
 
 
-@dataclass(frozen=True)
-class ShrinkPlan:
-    """What a search has to reach, and how it gets there.
+@dataclass(frozen=True, kw_only=True)
+class ShrinkOptions:
+    """What a smaller model has to reach, and how it is found.
 
-    * `parts`: those of `ALL_PARTS` that may go; `method`, `fine`, `groups`, `epochs`, `eight_bit`: see `study.run`.
-    * `best_effort`: whether the nearest size will do.
+    * `speed`: Become at least this many times as fast, such as 1.5x (the default without a target).
+    * `size`: Have at most this size, such as 10MB or 60%. Without a target a BERT gets 60% and 1.5x.
+    * `method`: Choose parts by what they add (estimate), or by gates that are trained together with the model towards
+      --speed or --size.
+    * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
+      hold.
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
+      has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
+      (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
+    * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
+    * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
+    * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
+      rises by more.
+    * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
     """
 
-    target: SizeTarget
-    parts: tuple[str, ...]
-    method: str = "estimate"
+    speed: str | None = None
+    size: str | None = None
+    method: Literal["estimate", "gates"] = "estimate"
     fine: bool = False
-    groups: int = 12
-    epochs: int = 4
+    parts: str | None = None
+    groups: Annotated[int, Range(2, 1000)] = 12
+    epochs: Annotated[int, Range(0, 1000)] = 4
     best_effort: bool = False
     eight_bit: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShrinkPlan(ShrinkOptions):
+    """Options, the target that they name, and the parts of `ALL_PARTS` that may go."""
+
+    target: SizeTarget
+    may_go: tuple[str, ...]
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The parts that the search removes."""
-        return tuple(part for part in self.parts if part != VOCABULARY)
+        return tuple(part for part in self.may_go if part != VOCABULARY)
 
     @property
     def gate_epochs(self) -> int:
@@ -159,14 +181,14 @@ class ShrinkPlan:
     @property
     def vocabulary(self) -> float:
         """The least share of the vocabulary that stays."""
-        return LEAST_PIECES if VOCABULARY in self.parts else 1.0
+        return LEAST_PIECES if VOCABULARY in self.may_go else 1.0
 
     def options(self) -> dict[str, str | int]:
         """The options as the result stores them."""
         gates = {"gate_epochs": self.gate_epochs} if self.gate_epochs else {}
         return {
             "target": self.target.words(),
-            "parts": ",".join(self.parts),
+            "parts": ",".join(self.may_go),
             "method": self.method,
             "groups": self.groups,
             **({"fine": True} if self.fine else {}),
@@ -174,10 +196,8 @@ class ShrinkPlan:
         }
 
 
-def plan_of(
-    model: Model, speed: str | None, size: str | None, parts: str | None, method: str, **options: Any
-) -> ShrinkPlan:
-    """The plan of the options of the same names; None for an option that is not given.
+def plan_of(model: Model, options: ShrinkOptions) -> ShrinkPlan:
+    """The target of some options, and what may go.
 
     Without a target and without parts, a BERT becomes half as fast again and 60% of its size, with narrower embeddings
     and all pieces of the vocabulary; other models, and gates, half as fast again.
@@ -186,20 +206,21 @@ def plan_of(
     that cannot be made smaller, or exported to eight bits.
 
     >>> from headscope.models import load
-    >>> plan = plan_of(load("minilm"), None, None, None, "estimate")
-    >>> plan.target.words(), plan.parts
+    >>> plan = plan_of(load("minilm"), ShrinkOptions())
+    >>> plan.target.words(), plan.may_go
     ('1.5 times as fast and at most 54.5117 MB', ('neurons', 'heads', 'layers', 'embeddings'))
-    >>> plan = plan_of(load("minilm"), "2x", None, None, "estimate")
-    >>> plan.target.words(), plan.parts
+    >>> plan = plan_of(load("minilm"), ShrinkOptions(speed="2x"))
+    >>> plan.target.words(), plan.may_go
     ('2 times as fast', ('neurons', 'heads', 'layers', 'vocabulary'))
     """
-    narrow = parts is None and speed is None and size is None and method != "gates" and is_bert(model.network)
-    if narrow:
-        speed, size = f"{DEFAULT}x", DEFAULT_SIZE
-    may_go = (*KINDS, EMBEDDINGS if narrow else VOCABULARY) if parts is None else parts_in(parts)
-    if method == "gates" and EMBEDDINGS in may_go:
+    open_target = options.parts is None and options.speed is None and options.size is None
+    narrow = open_target and options.method != "gates" and is_bert(model.network)
+    speed, size = (f"{DEFAULT}x", DEFAULT_SIZE) if narrow else (options.speed, options.size)
+    named = None if options.parts is None else parts_in(options.parts)
+    may_go = named or (*KINDS, EMBEDDINGS if narrow else VOCABULARY)
+    if options.method == "gates" and EMBEDDINGS in may_go:
         raise HeadscopeError("--method gates has no gates of embeddings; leave embeddings out of --parts")
-    plan = ShrinkPlan(target(speed, size, megabytes(model)), may_go, method, **options)
+    plan = ShrinkPlan(**vars(options), target=target(speed, size, megabytes(model)), may_go=may_go)
     model.refuse_spread("made smaller")
     if plan.eight_bit:
         refuse_unexportable(model)

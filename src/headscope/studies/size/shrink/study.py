@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import xarray as xr
 
@@ -27,7 +27,7 @@ from headscope.studies.size.shrink.held_out import evidence, portable_beside
 from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.size.shrink.original import Original, original_of
-from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
+from headscope.studies.size.shrink.plan import ShrinkOptions, ShrinkPlan, plan_of
 from headscope.studies.size.shrink.prices import shapes_of
 from headscope.studies.size.shrink.record import SearchRecord
 from headscope.studies.size.shrink.saved_folder import notes, sizes_and_times, written_folder
@@ -41,24 +41,16 @@ FOLDER = ".headscope.shrink"
 LEARNING_RATE = 5e-4
 
 
-def run(  # noqa: PLR0913 (each is an option of the command)
+def run(
     model: Model,
     corpus: OwnTexts,
     settings: Settings = DEFAULTS,
     *,
     directory: Directory,
     task: Task | None = None,
-    speed: str | None = None,
-    size: str | None = None,
-    method: Literal["estimate", "gates"] = "estimate",
-    fine: bool = False,
+    options: ShrinkOptions,
     heads_of: list[str] | None = None,
-    parts: str | None = None,
-    groups: Annotated[int, Range(2, 1000)] = 12,
-    epochs: Annotated[int, Range(0, 1000)] = 4,
     tolerance: Annotated[float, Range(0, 1000)] | None = None,
-    best_effort: bool = False,
-    eight_bit: bool = False,
 ) -> xr.Dataset:
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
@@ -72,27 +64,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
       labels; its dev split stands for none.
-    * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
-    * `speed`: Become at least this many times as fast, such as 1.5x (the default without a target).
-    * `size`: Have at most this size, such as 10MB or 60%. Without a target a BERT gets 60% and 1.5x.
-    * `method`: Choose parts by what they add (estimate), or by gates that are trained together with the model towards
-      --speed or --size.
-    * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
-      hold.
+    * `options`: What the smaller model has to reach, and how it is found.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
-      has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
-      (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
-    * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
-    * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task). Without a task
       save no causal language model whose loss of a token rises by more, in nats.
-    * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
-      rises by more.
-    * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
 
     Returns: scores after each step and of the saved model, with intervals; what each removed part costs; and sizes and
     milliseconds in the attribute `shrinking`.
@@ -101,8 +79,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     a model that cannot lose any part.
     """
     model, task = judged_by(model, task, corpus, settings)
-    options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
-    plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
+    plan = plan_of(model, options)
+    epochs, best_effort = plan.epochs, plan.best_effort
     # The smaller model is no larger than the model; a checkpoint of its training has the state of AdamW, too.
     room = (4 if epochs else 1) * 1e6 * megabytes(model)
     refuse_full(directory, room, "the smaller model and its training take up to")
@@ -115,7 +93,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judge = judge_of(model, task, texts, settings, tolerance)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))
     training_steps = (epochs + plan.gate_epochs) * -(-len(judge.training) // recipe.batch)
-    settings.on_total(groups + training_steps + 1)
+    settings.on_total(plan.groups + training_steps + 1)
 
     measured = _measured(judge, plan)
     kinds = kinds_of_heads(heads_of or [], measured)
@@ -124,7 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     of_run = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
     record = SearchRecord(folder / "search.json", of_run | {"shapes": str(shapes)}, settings.on_notice)
     train = partial(trained_gates, judge, measured, corpus, recipe, folder / "gates")
-    by_gates = partial(found_by_gates, train=train, best_effort=best_effort) if method == "gates" else None
+    by_gates = partial(found_by_gates, train=train, best_effort=best_effort) if plan.method == "gates" else None
     search = search_for(measured, judge, plan, shapes, record, by_gates)
     settings.on_total(len(search.steps) + training_steps)
 
@@ -135,10 +113,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
     judged = evidence(judge, search, measured, untrained, smaller)
     of_words = word_loss(judge, smaller, refuse=not best_effort)
-    beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
-    onnx = folder / eight_bits.FOLDER if eight_bit else None
+    searched_finely = plan.fine and plan.method != "gates"
+    beside, facts = portable_beside(judge, judged.before, search, record) if searched_finely else ({}, {})
+    onnx = folder / eight_bits.FOLDER if plan.eight_bit else None
     scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
-    facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=fine) | files
+    facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine) | files
     facts |= judged.facts | search.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
     variables = judged.variables | of_words | beside | scored | (kinds.variables(judged.stays) if kinds else {})

@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.measures import SURFACE
 from headscope.measures.comparisons.padded_similarity import PADDED_TO
 from headscope.models import Model
-from headscope.models.comparable import refuse_unless_comparable
+from headscope.models.comparable import refuse_unless_comparable, shared_tokenizer
 from headscope.models.prediction_heads import adapted_head
 from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.passes import DEFAULTS, Settings
@@ -49,7 +49,6 @@ def run(
 
     * `models`: Compare the first model with each of the others; with a `task` they need a head for it.
     * `corpus`: Read attention on this text.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `task`: Score the later models on this task.
     * `restore`: Score with the lowest 0 to K layers restored from the first model.
     * `restore_embeddings`: Restore the embeddings together with layer 1.
@@ -128,7 +127,7 @@ def compare(
     measured = {name: catalog.load("measures", name) for name in SURFACE}
     paired = {name: catalog.load("measures/comparisons", name) for name in comparisons}
     limits = [model.max_tokens for model in models] + ([pad_to] if pad_to else [])
-    words = Words(models[0].tokenizer, min(limits), settings.long)
+    words = Words(shared_tokenizer(models), min(limits), settings.long)
     attributes = provenance("compare", models[0], corpus, settings) | _named(first, later, models)
     result = fold_pairs(Pass(models[0], corpus, settings, words, pad_to), models[1:], measured, paired)
     for model in models[1:]:

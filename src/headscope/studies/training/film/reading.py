@@ -15,7 +15,7 @@ from headscope.corpora.tasks import Task, intervals, resampled, score
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.comparable import refuse_unless_comparable
+from headscope.models.comparable import refuse_unless_comparable, shared_tokenizer
 from headscope.models.layer_weights import HeadWeight, head_norms, head_weights, layer_modules, moved
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
@@ -105,7 +105,7 @@ class StepReader:
         """
         refuse_unless_comparable([self.start, model])
         limit = min(self.start.max_tokens, model.max_tokens)
-        words = Words(self.start.tokenizer, limit, self.settings.long)
+        words = Words(shared_tokenizer([self.start, model]), limit, self.settings.long)
         reading = Pass(self.start, self.corpus, self.settings, words)
         result = fold_pairs(reading, [model], self.measures, self.comparisons, own=True)
         if self.first is None:

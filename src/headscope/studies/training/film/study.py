@@ -43,7 +43,6 @@ def run(
     * `steps`: Follow the kept steps of this folder of a fine-tuning, or these models in their order, the start first:
       folders, or revisions of a hub model as `MODEL@REVISION`.
     * `corpus`: Read attention on this text.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `loading`: Set the device, the dtype, the revision and remote code of the models.
     * `task`: Score each step on this task.
     * `studies`: Also show the main numbers of these studies at each step, separated by commas: profile, patterns,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import xarray as xr
 
@@ -18,53 +18,32 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
-from headscope.ranges import Range
 from headscope.studies.training.finetune.baseline_scores import BaselineOutputs
 from headscope.studies.training.finetune.baselines import baseline_outputs
-from headscope.studies.training.finetune.design import Pairs, seed_pairs
+from headscope.studies.training.finetune.design import Pairs, SeedDesign
 from headscope.studies.training.finetune.running import do_runs, early_epoch
 from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRun, run_name, runs
 from headscope.studies.training.finetune.variables import to_variables
-from headscope.studies.training.finetune.ways import TABLE, names, recipes, refuse_other_ways, without_first
-from headscope.training import TrainedOutputs, TrainingRecipe, initial
+from headscope.studies.training.finetune.ways import TABLE, ChosenWays, refuse_other_ways, without_first
+from headscope.training import TrainedOutputs, initial
 from headscope.training.beginning import RunEnvironment, WayOptions, run_environment
+from headscope.training.recipe import TrainingRecipe
 from headscope.training.steps import spaced
 from headscope.training.ways import WITHOUT_TRAINING, options_of
 
 
-def run(  # noqa: PLR0913 (each is an option of the command)
+def run(  # noqa: PLR0913 (each is an option of the command, or a group)
     checkpoint: ModelName,
     tasks: tuple[Task, ...],
     settings: Settings = DEFAULTS,
     *,
     directory: Directory | None = None,
     loading: Loading,
-    table: bool = False,
-    init: Literal["finetuned", "pretrained", "random", "frozen"] = "finetuned",
-    ways: str | None = None,
-    way_rate: list[str] | None = None,
-    first_task: str | None = None,
-    top_layers: Annotated[int, Range(1, 1000)] = 2,
-    rank: Annotated[int, Range(1, 1024)] = 8,
-    seeds: Annotated[int, Range(1, 100)] = 1,
-    weight_seeds: Annotated[int, Range(1, 100)] | None = None,
-    order_seeds: Annotated[int, Range(1, 100)] | None = None,
-    seed_pairing: Literal["all", "latin"] = "all",
-    stop_bad_seeds: Annotated[float, Range(0, 1)] = 0.0,
-    head_examples: Annotated[int, Range(0, 100_000)] = 32,
-    batch: Annotated[int, Range(1, 1024)] = 32,
-    epochs: Annotated[int, Range(1, 1000)] = 3,
-    learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
-    frozen_rate: Annotated[float, Range(0, 10)] | None = None,
-    warmup: Annotated[float, Range(0, 1)] = 0.1,
-    weight_decay: Annotated[float, Range(0, 10)] = 0.01,
-    precision: Literal["no", "bf16", "fp16"] = "no",
-    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
-    keep: Literal["best", "last"] = "best",
+    chosen_ways: ChosenWays,
+    design: SeedDesign,
+    recipe: TrainingRecipe,
     all_models: bool = False,
     keep_steps: str | None = None,
-    layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0,
-    layer_rate_growth: Annotated[float, Range(0, 1)] = 1.0,
     train_limit: list[str] | None = None,
     baselines: bool = True,
 ) -> xr.Dataset:
@@ -81,38 +60,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Set the seed, the batch size, the resamples, the progress, and how many runs are done side by side.
     * `directory`: Keep runs and models in this folder. Without it nothing is kept.
     * `loading`: Set the device, the dtype, the revision and remote code of the encoder.
-    * `table`: Train with all four inits, as in Table 1 of Kovaleva et al. 2019.
-    * `init`: Start from finetuned (pre-trained weights), random, frozen (train the classifier alone) or
-      pretrained (train nothing).
-    * `ways`: Train in these ways instead, separated by commas: those of `init`, last_layers, mix (a trained mix of all
-      layers), adapters, lora, two_stages, adapted (to the text of the task first), perturbed, stacked.
-    * `way_rate`: Set the learning rate of a way, as lora=1e-3.
-    * `first_task`: Train on this one of the tasks in the first stage of the way two_stages; it is not scored.
-    * `top_layers`: Train this number of layers, the last, in the way last_layers.
-    * `rank`: Set the rank of lora, and the width of adapters.
-    * `seeds`: Train with this number of seeds, from `--seed` on, each of new weights and of the order of examples.
-    * `weight_seeds`: Train with this number of seeds of new weights, apart from those of the order.
-    * `order_seeds`: Train with this number of seeds of the order of examples and of dropout.
-    * `seed_pairing`: Pair these seeds all with all, or as just over half of a Latin square.
-    * `stop_bad_seeds`: Stop this share of the runs of each task and way, those with the lowest score on dev after the
-      first third of the epochs.
-    * `head_examples`: Measure the heads of each run on this number of dev examples, where there are several runs.
-    * `batch`: Train on this number of examples in a step.
-    * `epochs`: Train for this number of passes over the training examples.
-    * `learning_rate`: Set the peak of the learning rate.
-    * `frozen_rate`: Set the learning rate of the init frozen (default: `learning_rate`).
-    * `warmup`: Raise the learning rate during this fraction of the steps.
-    * `weight_decay`: Set the weight decay of AdamW.
-    * `precision`: Train in mixed precision: no, bf16 or fp16.
-    * `max_tokens`: Shorten longer inputs to this number of tokens.
-    * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `chosen_ways`: Train in these ways.
+    * `design`: Train with these seeds.
+    * `recipe`: Train with these hyperparameters.
     * `all_models`: Keep the model of every run in `models`, not of the first seeds alone: for `headscope join`.
     * `keep_steps`: Keep the weights after this number of steps, evenly spaced, or `log`: after steps 1, 2, 4, 8 and
       so on, for `headscope film`. Each costs two bytes a trained weight, and the start four.
-    * `layer_rate_decay`: Multiply the learning rate by this for each layer further below: lower layers learn more
-      slowly.
-    * `layer_rate_growth`: Multiply the learning rate by this for each layer further above: upper layers learn more
-      slowly, but not the classifier.
     * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
       `--limit` rules how many examples of each split are read.
     * `baselines`: Also score simple models: bags of words and of pairs of words, one sentence alone, mean embeddings.
@@ -120,35 +73,29 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
     holds runs with other settings.
     """
-    inits = names(ways, init, table)
-    recipe = TrainingRecipe(
-        batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
-        precision=precision, max_tokens=max_tokens, keep=keep,
-        layer_rate_decay=layer_rate_decay, layer_rate_growth=layer_rate_growth,
-    )  # fmt: skip
-    of_ways = recipes(recipe, inits, frozen_rate, way_rate or [])
+    inits, of_ways = chosen_ways.names(), chosen_ways.recipes(recipe)
     if keep_steps is not None:
         spaced(keep_steps, 1)  # refuses a wrong one before anything is computed
-    if stop_bad_seeds and epochs < 2:
+    if design.stop_bad_seeds and recipe.epochs < 2:
         raise HeadscopeError("bad seeds cannot be stopped early in a single epoch; add --epochs")
-    pairs = seed_pairs(settings.seed, seeds, weight_seeds, order_seeds, seed_pairing == "latin")
+    pairs = design.pairs(settings.seed)
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
-    tasks, first = without_first(tuple(map(_scored, tasks)), first_task)
+    tasks, first = without_first(tuple(map(_scored, tasks)), chosen_ways.first_task)
     refuse_other_ways(tasks, inits)
     assert directory is not None  # in Python a folder that is removed stands for none
     environment = run_environment(checkpoint, directory, **loading)
     classic = inits[-1] if inits[-1] in TABLE else "finetuned"
     start = initial(environment.checkpoint, tasks[0], classic, settings.seed, remote_code=environment.remote_code)
-    rows = [TableRow(task, max_tokens, start.model) for task in tasks]
+    rows = [TableRow(task, recipe.max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits, pairs if all_models else pairs[:1])
-    options = WayOptions(top_layers=top_layers, rank=rank, first_task=first)
-    heads = head_examples if len(pairs) > 1 else 0
+    options = WayOptions(top_layers=chosen_ways.top_layers, rank=chosen_ways.rank, first_task=first)
+    heads = design.head_examples if len(pairs) > 1 else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
     for one in planned:
         one.open(environment, settings)
     settings.on_total(sum(one.steps for one in planned))
-    kept = do_runs(planned, environment, settings, stop_bad_seeds)
+    kept = do_runs(planned, environment, settings, design.stop_bad_seeds)
     trained = {one.key: one.result(environment, settings) for one in kept}
     simple = _baselines(tasks, start.model, classic, environment, settings) if baselines else {}
     of_heads = {one.key: one.record.heads() for one in kept}
@@ -158,11 +105,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "skipped": json.dumps(_cut(rows, kept, trained)),
         "recipe": json.dumps(
             recipe.as_settings()
-            | {"frozen_rate": frozen_rate or learning_rate}
+            | {"frozen_rate": chosen_ways.frozen_rate or recipe.learning_rate}
             | {"train_examples": {task.name: task.train.n_examples for task in tasks if task.train}}
             | {"train_sha256": {task.name: task.train.sha256 for task in tasks if task.train}}
-            | _further(of_ways, learning_rate, pairs, options)
-            | _stopped(planned, kept, epochs, stop_bad_seeds)
+            | _further(of_ways, recipe.learning_rate, pairs, options)
+            | _stopped(planned, kept, recipe.epochs, design.stop_bad_seeds)
         ),
     }
     return results.check(variables.assign_attrs(attributes))

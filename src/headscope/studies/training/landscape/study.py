@@ -38,6 +38,62 @@ from headscope.training.loop import outputs_for
 TRIED = 8
 
 
+@dataclass(frozen=True)
+class Landscape:
+    """The losses along the line and over the plane of a model, and the width of each direction."""
+
+    line: Float[np.ndarray, "position example"]
+    plane: Float[np.ndarray, "step step"]
+    widths: Float[np.ndarray, " direction"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossGrid:
+    """The points at which the loss is computed.
+
+    * `beyond`: Follow the line this far before its start and after its end, in lengths of the line.
+    * `positions`: Compute the loss at this number of points of the line, and at its start and its end.
+    * `directions`: Measure the width along this number of random directions.
+    * `rise`: Measure how far the loss stays below that of the model and this rise.
+    * `radius`: Go this far at most, in lengths of the filters.
+    * `plane`: Compute the loss at this number of steps along each of two directions.
+    """
+
+    beyond: Annotated[float, Range(0, 10)] = 0.5
+    positions: Annotated[int, Range(2, 1001)] = 17
+    directions: Annotated[int, Range(2, 1000)] = 10
+    rise: Annotated[float, Range(1e-4, 1000)] = 0.1
+    radius: Annotated[float, Range(1e-3, 1000)] = 1.0
+    plane: Annotated[int, Range(1, 101)] = 7
+
+    @property
+    def line(self) -> Float[np.ndarray, " position"]:
+        """The points of the line: the start and the end of the training are among them, however few there are."""
+        return np.unique(np.round([0, *np.linspace(-self.beyond, 1 + self.beyond, self.positions), 1], 9))
+
+    @property
+    def steps(self) -> Float[np.ndarray, " step"]:
+        """The steps along each direction of the plane."""
+        return np.linspace(-self.radius, self.radius, self.plane)
+
+    @property
+    def stages(self) -> int:
+        """The number of points and directions, as progress counts them."""
+        return len(self.line) + self.plane**2 + self.directions
+
+    def measured(self, walk: Walk, settings: Settings) -> Landscape:
+        """The losses of a walk and the widths of its directions, the first two of which are those of the plane."""
+        line = walk.along(self.line)
+        settings.on_progress(len(line))
+        plane = walk.plane((settings.seed, settings.seed + 1), self.steps)
+        settings.on_progress(plane.size)
+        widths, distances = [], self.radius * np.arange(1, TRIED + 1) / TRIED
+        for number in range(self.directions):
+            widths.append(walk.width(settings.seed + number, self.rise, distances))
+            settings.on_progress(1)
+        return Landscape(line, plane, np.array(widths))
+
+
 def run(  # noqa: PLR0913 (each is an option of the command)
     checkpoint: ModelName,
     tasks: tuple[Task, ...],
@@ -49,12 +105,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     split: Literal["train", "dev"] = "train",
     loss_examples: Annotated[int, Range(1, 10_000)] = 64,
     max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
-    beyond: Annotated[float, Range(0, 10)] = 0.5,
-    positions: Annotated[int, Range(2, 1001)] = 17,
-    directions: Annotated[int, Range(2, 1000)] = 10,
-    rise: Annotated[float, Range(1e-4, 1000)] = 0.1,
-    radius: Annotated[float, Range(1e-3, 1000)] = 1.0,
-    plane: Annotated[int, Range(1, 101)] = 7,
+    grid: LossGrid = LossGrid(),
 ) -> xr.Dataset:
     """Measure the loss around a fine-tuned model, and around one that was trained from random weights.
 
@@ -72,12 +123,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `split`: Compute the loss on train, from which the training drew its examples, or on dev.
     * `loss_examples`: Compute it on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
-    * `beyond`: Follow the line this far before its start and after its end, in lengths of the line.
-    * `positions`: Compute the loss at this number of points of the line, and at its start and its end.
-    * `directions`: Measure the width along this number of random directions.
-    * `rise`: Measure how far the loss stays below that of the model and this rise.
-    * `radius`: Go this far at most, in lengths of the filters.
-    * `plane`: Compute the loss at this number of steps along each of two directions.
+    * `grid`: Where the loss is computed.
 
     Raises `HeadscopeError` if no model is named, several tasks are, or the weights of a model and of its start differ.
 
@@ -91,14 +137,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if not named:
         raise HeadscopeError("no trained model is named; name its folder by --tuned")
     (task,) = tasks
-    grid = Grid(
-        # The start and the end of the training are among them, however few there are.
-        np.unique(np.round([0, *np.linspace(-beyond, 1 + beyond, positions), 1], 9)),
-        np.linspace(-radius, radius, plane),
-        radius * np.arange(1, TRIED + 1) / TRIED,
-        [settings.seed + number for number in range(directions)],
-        rise,
-    )
     available = task.training() if split == "train" else task.dev
     corpus = sample(available, min(loss_examples, available.n_examples), settings.seed)
     environment = run_environment(checkpoint, Path(), **loading)
@@ -119,7 +157,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "n_tokens": sum(map(len, read.inputs)),
         "skipped": json.dumps(read.cut),
         "recipe": json.dumps(
-            {"task": task.name, "split": split, "rise": rise, "radius": radius}
+            {"task": task.name, "split": split, "rise": grid.rise, "radius": grid.radius}
             | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
         ),
     }
@@ -153,55 +191,14 @@ def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:
     return end
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The points at which the loss is computed.
-
-    * `positions`: along the line; `steps`: along each direction of the plane; `distances`: tried for the width.
-    * `seeds`: of the directions, the first two of which are those of the plane; `rise`: of the loss, in nats.
-    """
-
-    positions: Float[np.ndarray, " position"]
-    steps: Float[np.ndarray, " step"]
-    distances: Float[np.ndarray, " distance"]
-    seeds: list[int]
-    rise: float
-
-    @property
-    def stages(self) -> int:
-        """The number of points and directions, as progress counts them."""
-        return len(self.positions) + len(self.steps) ** 2 + len(self.seeds)
-
-    def measured(self, walk: Walk, settings: Settings) -> "Landscape":
-        """The losses of a walk and the widths of its directions."""
-        line = walk.along(self.positions)
-        settings.on_progress(len(self.positions))
-        plane = walk.plane((self.seeds[0], self.seeds[1]), self.steps)
-        settings.on_progress(plane.size)
-        widths = []
-        for seed in self.seeds:
-            widths.append(walk.width(seed, self.rise, self.distances))
-            settings.on_progress(1)
-        return Landscape(line, plane, np.array(widths))
-
-
-@dataclass(frozen=True)
-class Landscape:
-    """The losses along the line and over the plane of a model, and the width of each direction."""
-
-    line: Float[np.ndarray, "position example"]
-    plane: Float[np.ndarray, "step step"]
-    widths: Float[np.ndarray, " direction"]
-
-
-def to_variables(measured: Mapping[str, Landscape], grid: Grid, corpus: Corpus, settings: Settings) -> xr.Dataset:
+def to_variables(measured: Mapping[str, Landscape], grid: LossGrid, corpus: Corpus, settings: Settings) -> xr.Dataset:
     """The result's variables; intervals of losses are those over examples, of widths those over directions."""
     coords = {
         "init": list(measured),
-        "position": grid.positions.tolist(),
+        "position": grid.line.tolist(),
         "first_step": grid.steps.tolist(),
         "second_step": grid.steps.tolist(),
-        "direction_number": list(range(1, len(grid.seeds) + 1)),
+        "direction_number": list(range(1, grid.directions + 1)),
     }
     variables, landscapes = Variables(coords, STUDY.source, STUDY.labels), list(measured.values())
     draws = poisson_draws(corpus.units, settings.seed, settings.resamples)

@@ -78,9 +78,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split, for a model with a classification head.
     * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length in six layers.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.

@@ -74,7 +74,8 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     sides = {name: side_of(numbers, name) for name in numbers.labels("accuracy", "phenomenon")}
     unsure, below = ([name.replace("_", " ") for name in sides if sides[name] == side] for side in (0, -1))
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
-    topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else f"All {count} differ from chance"
+    all_differ = f"All {count} differ from chance" if len(sides) > 1 else "The phenomenon differs from chance"
+    topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else all_differ
     listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
     yield Finding(topic, f"{listed}By 95% intervals, over items and over lemmas. {BY_CHANCE}")
     if below:

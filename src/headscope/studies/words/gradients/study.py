@@ -39,9 +39,6 @@ def run(
 
     Arguments:
 
-    * `model`: Model to measure.
-    * `corpus`: Examples to read.
-    * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split; its loss is used. By default masked words, or next words in a causal
       model, else the embedding of the text.
     * `masked_class`: Class of a masked token: other, since the model cannot see what is behind the mask, or that of the

@@ -1,0 +1,13 @@
+"""The functions of studies as commands call them: `from support.runs import finetune as run`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from headscope.front.signatures import read
+
+
+def __getattr__(study: str) -> Callable[..., Any]:
+    """The function `run` of a study, of which each option of a group is an argument of its own."""
+    if study.startswith("_"):
+        raise AttributeError(study)
+    return read(study, "study", "run").load()
