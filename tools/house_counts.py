@@ -46,9 +46,9 @@ LIMITS = {
     "pages: json.loads": 0,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 62_239,
+    "tests: lines": 62_338,
     "tests: monkeypatch.setattr": 226,
-    "docs: words": 60_550,
+    "docs: words": 60_569,
 }
 
 
