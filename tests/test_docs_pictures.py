@@ -1,6 +1,5 @@
 """The tools that make the pictures of the docs: what they draw, and what they say where they cannot."""
 
-import ast
 import re
 import runpy
 import struct
@@ -25,7 +24,6 @@ WORDLESS = {
     "head-card",
     "report-figures",
 }
-LEAST = 8  # letters of a text with holes
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -53,19 +51,20 @@ def test_each_picture_is_made_by_a_script() -> None:
 
 
 @cache
-def strings() -> tuple[str, list[re.Pattern[str]]]:
-    """What this version can write: its texts, and those with holes."""
-    texts, holes = [(DOCS / "numbers.md").read_text(encoding="utf-8").replace("\n", " ")], []
-    texts += [path.read_text(encoding="utf-8") for kind in ("*.js", "*.html") for path in SRC.rglob(kind)]
-    for path in SRC.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append(node.value)
-            elif isinstance(node, ast.JoinedStr):
-                parts = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]
-                if sum(letter.isalpha() for part in parts for letter in part) >= LEAST:
-                    holes.append(re.compile(".+".join(re.escape(plain(part)) for part in parts)))
-    return plain("\n".join(texts)), holes
+def strings() -> tuple[str, list[tuple[re.Pattern[str], int]]]:
+    """What this version can write: its sources, and the texts in them that have holes, with their letters."""
+    paths = [path for kind in ("*.py", "*.js", "*.html") for path in SRC.rglob(kind)]
+    sources = [path.read_text(encoding="utf-8") for path in [*paths, *(DOCS / "tools").glob("*.py")]]
+    texts = plain("\n".join(sources))
+    parts = [re.split("{[^{}]*}", text) for text in re.findall(r'\bf"([^"\n]*)"', texts)]
+    numbers = (DOCS / "numbers.md").read_text(encoding="utf-8").replace("\n", " ")
+    return texts + plain(numbers), [
+        (re.compile(".+".join(map(re.escape, text))), letters("".join(text))) for text in parts
+    ]
+
+
+def letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def plain(text: str) -> str:
@@ -75,10 +74,10 @@ def plain(text: str) -> str:
 def unknown(text: str) -> list[str]:
     """The parts of a text that no text of this version has; units and numbers are no parts."""
     texts, holes = strings()
-    whole = plain(re.sub(r" \([^)]*\)$", "", text))
-    if whole in texts or any(pattern.fullmatch(whole) for pattern in holes):
+    words = plain(re.sub(r" \([^)]*\)$", "", text))
+    if words in texts or any(3 * most >= letters(words) and pattern.fullmatch(words) for pattern, most in holes):
         return []
-    parts = [part.strip(" .0123456789+-−%") for part in re.split("[,:→·|] ?", whole)]
+    parts = [part.strip(" .0123456789+-−%") for part in re.split("[,:→·|] ?", words)]
     return [part for part in parts if part not in texts]
 
 
