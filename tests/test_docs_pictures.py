@@ -14,16 +14,8 @@ from headscope.studies.words.attributions import METHODS
 SRC = Path(headscope.__path__[0])
 PICTURES = re.compile(r"[\w-]+\.(?:png|svg|webp)")
 # PNGs of charts, and of pages whose results no script has kept: they were made before words were kept in them.
-WORDLESS = {
-    "clusters",
-    "gradients",
-    "relations-links",
-    "relations-gain",
-    "film",
-    "reproduce",
-    "head-card",
-    "report-figures",
-}
+WORDLESS = {"clusters", "gradients", "relations-links", "relations-gain", "film", "reproduce"}
+LEAST = 8  # letters of a text with holes
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -51,20 +43,15 @@ def test_each_picture_is_made_by_a_script() -> None:
 
 
 @cache
-def strings() -> tuple[str, list[tuple[re.Pattern[str], int]]]:
-    """What this version can write: its sources, and the texts in them that have holes, with their letters."""
+def strings() -> tuple[str, list[re.Pattern[str]]]:
+    """What this version can write: its sources, and the texts in them that have holes."""
     paths = [path for kind in ("*.py", "*.js", "*.html") for path in SRC.rglob(kind)]
     sources = [path.read_text(encoding="utf-8") for path in [*paths, *(DOCS / "tools").glob("*.py")]]
     texts = plain("\n".join(sources))
     parts = [re.split("{[^{}]*}", text) for text in re.findall(r'\bf"([^"\n]*)"', texts)]
+    holes = ["(.+)".join(map(re.escape, text)) for text in parts if sum(map(str.isalpha, "".join(text))) >= LEAST]
     numbers = (DOCS / "numbers.md").read_text(encoding="utf-8").replace("\n", " ")
-    return texts + plain(numbers), [
-        (re.compile(".+".join(map(re.escape, text))), letters("".join(text))) for text in parts
-    ]
-
-
-def letters(text: str) -> int:
-    return sum(map(str.isalpha, text))
+    return texts + plain(numbers), [re.compile(pattern) for pattern in holes]
 
 
 def plain(text: str) -> str:
@@ -75,7 +62,8 @@ def unknown(text: str) -> list[str]:
     """The parts of a text that no text of this version has; units and numbers are no parts."""
     texts, holes = strings()
     words = plain(re.sub(r" \([^)]*\)$", "", text))
-    if words in texts or any(3 * most >= letters(words) and pattern.fullmatch(words) for pattern, most in holes):
+    filled = [match.groups() for match in (pattern.fullmatch(words) for pattern in holes) if match]
+    if words in texts or any(all(part in texts for part in parts) for parts in filled):
         return []
     parts = [part.strip(" .0123456789+-−%") for part in re.split("[,:→·|] ?", words)]
     return [part for part in parts if part not in texts]
