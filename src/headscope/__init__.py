@@ -7,6 +7,7 @@ from importlib import import_module
 from inspect import isfunction
 from typing import TYPE_CHECKING
 
+from headscope.errors import suggest
 from headscope.front.arguments import answering
 from headscope.front.notebook import show_results_in_notebooks
 from headscope.version import __version__
@@ -169,7 +170,9 @@ def __getattr__(name: str) -> object:
         return answering(name, value) if isfunction(value) else value
     if name in _studies():
         return import_module("headscope.front.api").study(name)
-    raise AttributeError(f"module 'headscope' has no attribute '{name}'")
+    near = [public for public in __dir__() if not {*public.split("_")}.isdisjoint(name.split("_"))]
+    names = suggest("" if near else name, near or __dir__())
+    raise AttributeError(f"module 'headscope' has no attribute '{name}'; {names}")
 
 
 def __dir__() -> list[str]:

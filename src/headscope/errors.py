@@ -47,6 +47,8 @@ def in_python(line: str) -> str:
 
     >>> in_python("no example fits; use --long truncate or more --batch-tokens")
     "no example fits; use long='truncate' or more batch_tokens="
+    >>> in_python("--no-single disables the sets of --heads alone")
+    'single=False disables the sets of heads= alone'
     """
     line = OF_TASK.sub("task=headscope.read_task(NAME, FOLDER)", line)
     return OPTION.sub(_argument, line)

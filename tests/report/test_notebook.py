@@ -99,6 +99,7 @@ def test_a_variable_without_figure_is_drawn_by_its_dimensions() -> None:
     assert shares["layer"][0]["mark"]["type"] == "bar"
     chosen = headscope.plot(result, "attention_offset", offset=-1).to_dict()
     assert chosen["mark"]["type"] == "rect" and "previous token" in chosen["title"]["text"]
+    assert headscope.plot(result, "attention_offset", offset="previous token").to_dict() == chosen
     assert headscope.plot(result, "attention_offset", layer=2).to_dict()["title"]["text"].endswith("layer 2")
 
 

@@ -70,7 +70,7 @@ def test_the_command_writes_what_the_terminal_prints(tmp_path: Path) -> None:
         written = {path.name for path in (tmp_path / "tables").glob(f"*.{suffix}")}
         assert written == {f"by_layer.{suffix}", f"token_share.{suffix}"}
     table, _ = printed(result)
-    assert [words for (words,), _ in table.rows][:1] == ["attention to: [CLS]"]
+    assert [words for (words,), _ in table.rows][:1] == ["attention to [CLS]"]
     assert len(table.columns) == result.sizes["layer"]
 
 

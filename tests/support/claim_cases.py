@@ -308,7 +308,7 @@ CASES = {
         {"scored": 30, "flow": 0, "altered": 0}, shuffles=False,
     ),
     "cloze": ClaimCase(lambda seed: causal_table({("the", "cat"): 3.0}).network, texts.pairs, "100% right", noise=None),
-    "clusters": ClaimCase(alike, texts.words, "Heads of a layer are alike", shuffles=False),
+    "clusters": ClaimCase(alike, texts.words, "Heads of the same layer are similar", shuffles=False),
     "compare": ClaimCase(
         heads(h11=looks_at_offset(1), h12=looks_at_offset(-1), h21=looks_at_offset(-1)), texts.words,
         "1 head of 8 changed clearly", noise=None, shuffles=False, without=stirred,
@@ -330,7 +330,7 @@ CASES = {
         options={"epochs": 4, "batch": 8, "learning_rate": 1e-3, "max_tokens": 32, "keep": "last"},
     ),
     "geometry": ClaimCase(
-        cone, texts.words, "Vectors of unrelated tokens grow alike", noise=None, shuffles=False, without=heads()
+        cone, texts.words, "Vectors of unrelated tokens grow more similar", noise=None, shuffles=False, without=heads()
     ),
     "gradients": ClaimCase(
         unread, texts.birds, "Attention to [SEP] hardly matters to the loss", 60, CLASSIFIER,

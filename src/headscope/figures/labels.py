@@ -1,7 +1,7 @@
 """Words for dimensions, their values, special tokens and heads in figures and reports."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
@@ -32,6 +32,14 @@ ABBREVIATIONS = {
     "sep": "[SEP]",
     "lora": "LoRA",
 }
+PHRASES = {
+    "attention offset": "attention to",
+    "token attention": "attention",
+    "token share": "share of tokens",
+    "share total": "share of all maps",
+    "restored score": "score by restored layers",
+    "restored change": "change by restored layers",
+}
 # A block may be the whole map: near-even attention, as random weights have it.
 PATTERNS = {"vertical_diagonal": "vertical + diagonal", "block": "near-even block"}
 SEED_SOURCES = {
@@ -42,7 +50,10 @@ SEED_SOURCES = {
 }
 # How a tree is read off attention.
 TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
-METRICS = {"similarity_agreement": "similarity agreement (Spearman)"}
+METRICS = {
+    "similarity_agreement": "similarity agreement (Spearman)",
+    **{name: f"{name.capitalize()} correlation" for name in ("pearson", "spearman", "matthews")},
+}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -134,7 +145,22 @@ def name_in_words(name: str) -> str:
     ('Jensen-Shannon divergence', 'difference in [CLS] entropy', 'UAS')
     """
     words = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
-    return of_model(" ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" ")))
+    text = " ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" "))
+    for phrase, plain in PHRASES.items():
+        text = text.replace(phrase, plain)
+    return of_model(text)
+
+
+def with_labels(name: str, labels: Iterable[str]) -> str:
+    """The name of a variable in words, with the words of its labels.
+
+    >>> with_labels("attention_to", ["[CLS]"]), with_labels("share", ["diagonal"]), with_labels("entropy", [])
+    ('attention to [CLS]', 'share: diagonal', 'entropy')
+    >>> with_labels("difference_attention_offset", ["previous token", "tuned"])
+    'difference in attention to previous token, tuned'
+    """
+    words, text = name_in_words(name), ", ".join(labels)
+    return f"{words}{'' if words.endswith(' to') else ':'} {text}" if text else words
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -46,7 +46,8 @@ def scatter(
     dots = base.mark_point(filled=True, size=70, stroke=GREY, strokeWidth=0.5, opacity=0.85, aria=False)
     layers = [dots.encode(color=_colour(colour), tooltip=hover)]
     layers.append(base.mark_text(dy=-9, fontSize=10, aria=False).encode(text=alt.Text("label:N")))
-    description = f"{array.sizes['layer'] * array.sizes['head']} heads as points: {named(array)}. Near heads are alike."
+    count = array.sizes["layer"] * array.sizes["head"]
+    description = f"{count} heads as points: {named(array)}. Heads near each other are similar."
     chart = alt.layer(*layers).properties(width=side, height=height)
     chart = chart.properties(usermeta={"shape": "kept"}) if plane else chart
     return finished(chart, named(array), description)

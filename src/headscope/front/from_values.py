@@ -64,6 +64,16 @@ def model(value: Any, others: Others) -> Any:
     return as_model(value, others["tokenizer"], head=head)
 
 
+def model_name(value: Any, others: Others) -> str:
+    """The name or folder of a model that is loaded anew for each training."""
+    if not isinstance(value, str | os.PathLike):
+        raise HeadscopeError(
+            f"model: a {type(value).__name__} is in memory, and each training loads the model anew; save it with "
+            "save_pretrained, its tokenizer too, and give the folder"
+        )
+    return str(value)
+
+
 def words_model(value: Any, others: Others) -> Any:
     """A model, with its head for masked or next words if it is loaded by name."""
     from headscope.models.checkpoint import locate

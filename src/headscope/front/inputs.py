@@ -64,7 +64,7 @@ INPUT_TYPES = {
     "Model": InputType(("model", "examples", *LOADING), options.model, values.model),
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
-    "ModelName": InputType(("model",), lambda chosen, inputs: chosen["model"], lambda value, others: str(value)),
+    "ModelName": InputType(("model",), lambda chosen, inputs: chosen["model"], values.model_name),
     "Steps": InputType(("steps",), lambda chosen, inputs: tuple(chosen["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda chosen, inputs: {name: chosen[name] for name in FLOAT32}),
     "StepLoading": InputType(LOADING, lambda chosen, inputs: {name: chosen[name] for name in LOADING}),

@@ -126,8 +126,8 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
         f"It gives special tokens {applies:.0%} of its attention from words to which its function applies, and "
         f"{otherwise:.0%} from other words of the same sentences: {_share(result, 'sink_gain', best).points} points. "
         f"{len(sure)} of {several(len(claims), 'chosen head')} {agree(len(sure), 'gives', 'give')} them more than half "
-        f"there, and {GAIN} more than where it applies (q < {RATE}){which}. n = {claim.n:,} inputs that did not choose "
-        "it.",
+        f"there, and {GAIN} more than where it applies (q < {RATE}){which}. n = {claim.n:,} held-out "
+        "inputs.",
         holds=f"Head {best.head} looks at special tokens where there is no {(words or {}).get(best.name, best.name)}",
         fails="No chosen head looks at special tokens where its function does not apply",
         undecided="It cannot be told whether heads look at special tokens where their function does not apply",

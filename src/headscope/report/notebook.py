@@ -56,7 +56,8 @@ def plot(result: xr.Dataset | xr.DataArray, name: str | None = None, **labels: A
 
     * `result`: a result, or one variable of it, as in `plot(result["entropy"])`.
     * `name`: a variable, such as "entropy"; a figure of the report, such as "entropy-by_layer"; or "atlas".
-    * `labels`: one label of a dimension, such as `relation="nsubj"`: the chart shows this label alone.
+    * `labels`: one label of a dimension, such as `relation="nsubj"`, or `token_class="[CLS]"` as pages write it:
+      the chart shows this label alone.
 
     Raises `HeadscopeError` if there is no such variable, figure or label, or if the variable has more dimensions than
     a chart can show.
@@ -93,7 +94,9 @@ def _selected(array: xr.DataArray, labels: dict[str, Any]) -> xr.DataArray:
         if dim not in array.dims:
             dims = suggest(dim, map(str, array.dims))
             raise HeadscopeError(f"variable '{array.name}' has no dimension '{dim}'; {dims}")
-        if value not in (values := array[dim].values.tolist()):
+        values = array[dim].values.tolist()
+        value = next((name for name in values if label(dim, name) == value), value)
+        if value not in values:
             raise HeadscopeError(f"dimension '{dim}' has no label {value!r}; {suggest(str(value), map(str, values))}")
         words = f"{dim} {value}" if dim in HEADS else label(dim, value)
         array = titled(array.sel({dim: value}), words)

@@ -14,7 +14,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
-from headscope.figures.labels import label, name_in_words, special_tokens, title
+from headscope.figures.labels import label, name_in_words, special_tokens, title, with_labels
 from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
 from headscope.report.tables import MOST_CELLS, Cells, Column, Table, complete
@@ -78,11 +78,15 @@ def scores(array: xr.DataArray) -> Table:
     flat = array.stack(row=dims) if dims else array.expand_dims("row")
     told_apart = [dim for dim in dims if array.sizes[dim] > 1]
     rows = [
-        ((" ".join(label(dim, values[dim].item()) for dim in told_apart),), _cells(values.values, "z.3f"))
+        ((" ".join(_row_label(dim, values[dim].item()) for dim in told_apart),), _cells(values.values, "z.3f"))
         for values in flat.transpose("row", last)
     ]
     words, labels = name_in_words(str(array.name)), [label(last, value) for value in array[last].values.tolist()]
     return Table(str(array.name), words, (words,), tuple(Column(text, text) for text in labels), rows)
+
+
+def _row_label(dim: str, value: object) -> str:
+    return label(dim, value) if isinstance(value, str) else f"{value} {title(dim).lower()}"
 
 
 def in_digits(values: np.ndarray, spec: str) -> list[str]:
@@ -210,10 +214,13 @@ def _cells(values: np.ndarray, spec: str) -> Cells:
 
 
 def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
-    name, others = name_in_words(str(array.name)), [str(dim) for dim in array.dims if dim != "layer"]
+    units = str(array.attrs.get("units", "1"))
+    unit = f" ({units})" if units.isalpha() and units not in ("share", "score") else ""
+    others = sorted((str(dim) for dim in array.dims if dim != "layer"), key=lambda dim: dim == "model")
     for labels in product(*(array[dim].values for dim in others)):
-        words = [label(dim, value) for dim, value in zip(others, labels, strict=True)]
-        yield ": ".join([name, *words]), array.sel(dict(zip(others, labels, strict=True))).values
+        at = dict(zip(others, labels, strict=True))
+        words = [label(dim, value) for dim, value in at.items() if dim != "model" or array.sizes[dim] > 1]
+        yield f"{with_labels(str(array.name), words)}{unit}", array.sel(at).values
 
 
 def _number(value: float, spec: str) -> str:

@@ -24,7 +24,7 @@ def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False
     if isnan(chance) or isnan(score.value):
         return None
     claim = (below if is_loss else above)(score, chance, n)
-    text = f"The score is {score.text}, that of always the same answer {number(chance)}. Nothing is said of heads."
+    text = f"The score is {score.text}; always the same answer scores {number(chance)}. So heads are not judged."
     finding = Finding.judged(
         claim,
         text,
@@ -86,23 +86,23 @@ def least_found(changes: xr.DataArray, metric: str, examples: int, tests: int = 
     Of several heads, for which the test is corrected, it is that of the head with the median noise.
 
     >>> least_found(xr.DataArray(-0.01, {"lower": -0.04, "upper": 0.02}), "accuracy", 408, tests=72)
-    'With 408 examples, accuracy that is worse by 6.4 points is found in 80% of cases (corrected for 72 heads); less \
-may go unseen.'
+    'With 408 examples, a loss of 6.4 points of accuracy is found in 80% of cases (corrected for 72 heads); smaller \
+losses may be missed.'
     """
     if "lower" not in changes.coords or bool((error := standard_error(changes)).isnull().all()):
         return ""
     if metric == "accuracy":
         # the variance of a difference of accuracies is its discordance minus the squared difference, over n
         fall = smallest_fall(examples, min(1.0, float((examples * error**2 + changes**2).median())), tests)
-        words = f"{100 * fall:.1f} points"
+        words = f"{100 * fall:.1f} points of {metric}"
     else:
         fall = smallest_change(float(error.median()), tests)
-        words = number(fall)
+        words = f"{number(fall)} of {metric}"
     among = f" (corrected for {tests} heads)" if tests > 1 else ""
     if isnan(fall):
         return f"{examples:,} examples are too few to find any fall of {metric}{among}."
-    power = f"{metric} that is worse by {words} is found in {POWER:.0%} of cases{among}"
-    return f"With {examples:,} examples, {power}; less may go unseen."
+    power = f"a loss of {words} is found in {POWER:.0%} of cases{among}"
+    return f"With {examples:,} examples, {power}; smaller losses may be missed."
 
 
 BETWEEN_SEEDS = (

@@ -37,9 +37,9 @@ def heads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_column_orders_the_heads_and_turns_round(browser: Chrome, heads: Path) -> None:
     open_page(browser, heads.as_uri())
     assert first_column(browser)[:2] == ["1-1", "1-2"]
-    press(browser, "attention offset: previous token")
+    press(browser, "attention to previous token")
     assert first_column(browser)[0] == "2-3"
-    press(browser, "attention offset: previous token")
+    press(browser, "attention to previous token")
     assert first_column(browser)[-1] == "2-3"
     press(browser, "Pattern")
     assert first_column(browser)[0] == "1-2" and first_column(browser)[-1] not in ("1-1", "1-2", "2-1", "2-2")
@@ -73,5 +73,5 @@ def test_a_card_draws_everything_without_a_word(browser: Chrome, tmp_path: Path)
 def test_the_page_of_a_result_orders_its_heads_too(browser: Chrome, tmp_path: Path) -> None:
     open_page(browser, write(profile_result(), tmp_path, formats=()).as_uri())
     browser.execute_script("document.querySelector('#heads details').open = true")
-    press(browser, "attention offset: previous token")
+    press(browser, "attention to previous token")
     assert first_column(browser)[0] == "2-3"

@@ -13,7 +13,7 @@ def test_main_numbers_of_every_result_are_there_by_head() -> None:
     values = {
         value["title"]: value["values"] for value in head_values(model_of(profile_result(), with_maps()).main_numbers)
     }
-    assert values["attention offset: previous token"]["2-3"] == 0.875
+    assert values["attention to previous token"]["2-3"] == 0.875
     assert len(values["entropy"]) == 12
     assert [title for title in values if title.startswith("share")]
 

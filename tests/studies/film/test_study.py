@@ -97,7 +97,7 @@ def test_numbers_of_other_studies_are_those_of_each_study_alone() -> None:
         headscope.wrap(planted(some), tiny_tokenizer(), f"step-{n}") for n, some in enumerate((before, after))
     )
     film = headscope.film(models, corpus, QUICK, studies="profile,syntax,geometry")
-    to_sep = film["step_number"].sel(main_number="profile: attention to: [SEP]")
+    to_sep = film["step_number"].sel(main_number="profile: attention to [SEP]")
     np.testing.assert_allclose(to_sep, film["step_attention_to"].sel(token_class="sep"), atol=1e-6)
     assert float(to_sep.sel(step=1, layer=2, head=3)) > float(to_sep.sel(step=0, layer=2, head=3)) + 0.3
     for step, model in enumerate(models):

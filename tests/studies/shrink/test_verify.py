@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from inspect import signature
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import torch
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoModel
+from scipy.stats import spearmanr
+from transformers import AutoModel, AutoTokenizer
 
 import headscope
 from headscope import HeadscopeError, results
 from headscope.front.cli.study import command
+from headscope.studies.size.shrink.quoted_score import NOT_MEASURED, in_card
 from headscope.studies.size.shrink.verification import MOST_TOKENS, recorded
 from support.every_study import WHOLE_RESULTS, Run, run
 from support.tiny import save_tiny
@@ -44,6 +47,29 @@ def test_saved_model_scores_as_its_result_says(ended: Callable[[str, str], Run])
     for before, now in (found["scores"]["accuracy"], found["eight_bit"]["scores"]["accuracy"]):
         assert before == pytest.approx(now, abs=1e-6)
     assert found["milliseconds"][0]["now"] > 0
+
+
+def test_the_card_gets_a_score_that_others_quote(shrunk: Path, tmp_path: Path) -> None:
+    """Spearman's correlation of cosines with scores of pairs, of both models; a later one takes the place of it."""
+    texts = ["The cat slept.", "It rained.", "A dog ran to the house.", "We stayed in.", "The old man saw a ship."]
+    pairs = [(first, second, n % 7 / 2) for n, (first, second) in enumerate(combinations(texts, 2))]
+    rows = "".join("\t".join(map(str, pair)) + "\n" for pair in pairs)
+    (tmp_path / "dev.tsv").write_text(f"sentence1\tsentence2\tscore\n{rows}", encoding="utf-8")
+    card = shrunk / "model" / "README.md"
+    assert NOT_MEASURED in card.read_text(encoding="utf-8")
+    ended = run("verify", shrunk, "--task", "pairs", "--data", tmp_path, "--json")
+    assert ended.status == 0, ended.errors
+    quoted = json.loads(ended.output)["quoted"]
+    for name, folder in {"whole_model": shrunk.parent / "model", "saved_model": shrunk / "model"}.items():
+        network, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+        with torch.no_grad():
+            means = [network(**tokenizer(text, return_tensors="pt"))[0][0].mean(0) for text in texts]
+        cosines = [float(torch.cosine_similarity(first, second, dim=0)) for first, second in combinations(means, 2)]
+        assert quoted["spearman"][name][0] == pytest.approx(spearmanr(cosines, [pair[2] for pair in pairs])[0])
+    in_card(card.parent, quoted | {"pairs": 9_999})
+    written = card.read_text(encoding="utf-8")
+    assert written.count("## Sentence similarity") == 1 and "9,999 dev pairs of pairs" in written
+    assert NOT_MEASURED not in written and written.count("## Use") == 1
 
 
 def changed(shrunk: Path, folder: Path, **attributes: object) -> Path:

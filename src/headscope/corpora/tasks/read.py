@@ -64,6 +64,7 @@ def read(
     dev alone.
     """
     options = with_keywords(options, keywords)
+    _refuse_no_name(name)
     if options.annotate and (name.startswith(CLOZE) or (plain_name(name) == SHORTCUTS and data is None)):
         raise HeadscopeError(f"task '{name}': its items are scored as they are; leave out --annotate")
     if name.startswith(CLOZE):
@@ -99,6 +100,12 @@ def read(
 
 
 @opening()
+def _refuse_no_name(name: Any) -> None:
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        raise HeadscopeError(f"task: a {kind} is no name; give a name, then the {kind}: read_task('mine', data)")
+
+
 def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
     """Read the dev split of a task (or `options.split`) as a corpus, without regard to labels.
 

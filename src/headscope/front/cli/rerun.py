@@ -133,10 +133,19 @@ def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Differenc
     return "\n".join(map(escaped, lines))
 
 
-def verify(directory: ShrinkDirectory, *, remote_code: bool, json: Json = False, debug: bool) -> None:
-    """Score the model of 'headscope shrink' again, and compare scores, size and speed. Exit status: 1 different."""
-    with user_errors(debug):
+def verify(
+    directory: ShrinkDirectory,
+    *,
+    json: Json = False,
+    **shared: Annotated[Any, ("task", "data", "remote_code", "debug")],
+) -> None:
+    """Score the model of 'headscope shrink' again, and compare scores, size and speed. Exit status: 1 different.
+
+    With --task stsb --data GLUE the model card gets the Spearman correlation on these pairs of sentences, too.
+    """
+    with user_errors(shared["debug"]):
         from headscope import results
+        from headscope.corpora.tasks import read as read_task
         from headscope.front.cli.terminal import in_lines, print_forms
         from headscope.storage.files import files_within
         from headscope.studies.size.shrink.verification import recorded, verified
@@ -146,13 +155,14 @@ def verify(directory: ShrinkDirectory, *, remote_code: bool, json: Json = False,
             raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}'; name a folder of 'shrink'")
         files_within(directory, "*")  # refuses links out of the folder
         words = words_of(saved, directory)
-        values, left_out = followed(SHRINK, words, {"remote_code": remote_code})
+        values, left_out = followed(SHRINK, words, {"remote_code": shared["remote_code"]})
+        pairs = read_task(shared["task"], shared["data"]) if shared["task"] else None
         recorded(saved, str(directory))  # before the models and texts of its command are read
         say_followed("scoring again", words, values, left_out)
         with TemporaryDirectory(prefix="headscope-") as scratch:
             ready = ready_inputs(SHRINK, values | {"out": Path(scratch)})
         inputs = (ready["model"], ready["corpus"], ready.get("task"), ready["settings"])
-        verification = verified(saved, directory / "model", *inputs)
+        verification = verified(saved, directory / "model", *inputs, pairs=pairs)
         if json:
             print_json(verification)
         else:

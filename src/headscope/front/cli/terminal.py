@@ -107,18 +107,28 @@ def records(result: xr.Dataset) -> list[dict[str, Any]]:
     return [finding.record() for finding in (*study.highlights(), *study.findings())]
 
 
+def _short(value: Any) -> str:
+    """A value in a line; a number that is no integer with three decimals."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_short(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ("; " if value and isinstance(value[0], Mapping) else ", ").join(map(_short, value))
+    return f"{value:.3f}" if isinstance(value, float) else escaped(value)
+
+
 def in_lines(values: Mapping[str, Any], indent: str = "") -> str:
     """Names and values, one a line; nested mappings are indented.
 
-    >>> print(in_lines({"n_maps": 2, "f1": {"block": 0.51239}}))
-    n_maps: 2
+    >>> print(in_lines({"right_maps": 2, "f1": {"block": [0.51239, 0.4]}}))
+    right maps: 2
     f1:
-      block: 0.512
+      block: 0.512, 0.400
     """
     lines = []
     for name, value in values.items():
+        words = f"{indent}{name.replace('_', ' ')}:"
         if isinstance(value, Mapping):
-            lines += [f"{indent}{name}:", in_lines(value, indent + "  ")] if value else [f"{indent}{name}: none"]
+            lines += [words, in_lines(value, indent + "  ")] if value else [f"{words} none"]
         else:
-            lines.append(f"{indent}{name}: {f'{value:.3f}' if isinstance(value, float) else escaped(value)}")
+            lines.append(f"{words} {_short(value)}")
     return "\n".join(lines)

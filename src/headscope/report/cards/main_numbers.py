@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.figures.labels import head_name, name_in_words, significant
+from headscope.figures.labels import head_name, significant, with_labels
 from headscope.figures.tidy import tidy
 from headscope.report.cards.head_numbers import where
 from headscope.report.study_page import study_page
@@ -99,8 +99,7 @@ def main_numbers_by_address(result: xr.Dataset, numbers: pd.DataFrame) -> dict[s
 
 def column_name(numbers: pd.DataFrame) -> str:
     """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
-    variable, same = name_in_words(numbers["variable"].iloc[0]), shared(dict.fromkeys(numbers["words"]))
-    return f"{variable}: {same}" if same else variable
+    return with_labels(numbers["variable"].iloc[0], filter(None, [shared(dict.fromkeys(numbers["words"]))]))
 
 
 def shared(names: Iterable[str]) -> str:

@@ -56,9 +56,9 @@ def same_layer(numbers: Numbers) -> Finding:
     return Finding.judged(
         Claim(between.value, within.value, gap, n, q=p, least=RELATIVE * between.value),
         f"They diverge by {number(within.value)} nats, heads of different layers by {number(between.value)}.",
-        holds="Heads of a layer are alike",
-        fails="Heads of a layer are no more alike than others",
-        undecided="It cannot be told whether heads of a layer are alike",
+        holds="Heads of the same layer are similar",
+        fails="Heads of the same layer are no more similar than others",
+        undecided="It cannot be told whether heads of the same layer are similar",
         unit="examples",
     )
 
@@ -67,8 +67,8 @@ def sizes(numbers: Numbers) -> Iterator[Finding]:
     """The sizes of the clusters."""
     if groups := clusters(numbers.result):
         counts = sorted(len(cluster.heads) for cluster in groups)
-        text = f"At the cut there are {len(groups)}, of {counts[0]} to {several(counts[-1], 'head')}."
-        yield Finding("Clusters of heads", text)
+        text = f"They have {counts[0]} to {several(counts[-1], 'head')}."
+        yield Finding(f"Heads form {several(len(groups), 'cluster')}", text)
 
 
 def divergences(numbers: Numbers) -> Iterator[Finding]:
@@ -157,7 +157,7 @@ def points(numbers: Numbers) -> Iterator[Figure]:
     position, names, note = result["position"].reset_coords(drop=True), None, ""
     if "best_relation" in result.coords:
         names, note = _names(result["best_relation"]), " Heads that are special for a relation are named."
-    caption = f"Heads that attend alike lie near each other.{note} After Clark et al. (2019), Figure 6."
+    caption = f"Heads with similar attention lie near each other.{note} After Clark et al. (2019), Figure 6."
     yield Figure("points-layer", POINTS, scatter(position, names=names, **PLANE), caption, "position")
     for name, (title, dim) in COLOURS.items():
         if name in result.coords:

@@ -37,12 +37,12 @@ def repetition(numbers: Numbers, relation: str) -> Finding:
     count = int((numbers.result["special"].sel(relation=relation) == 1).sum())
     # A gain of 0.1; of the previous token, of which any model with positions may have some, half of the attention.
     previous = relation == "previous"
-    beside = "of uniform attention" if previous else "at the same places without the repetition"
+    beside = "uniform attention is" if previous else "at the same places without the repetition it gives"
     return Finding.judged(
         above(attention, HALF, cases) if previous else paired(attention, control, gain, cases, GAIN),
-        f"It gives {where} {attention} of its attention; {beside} it would be {number(control.value)}. "
+        f"Head {head} gives {where} {attention} of its attention; {beside} {number(control.value)}. "
         f"{several(count, 'head')} {agree(count, 'gains', 'gain')} {GAIN} or more beyond chance (q < {RATE}). "
-        f"n = {cases:,} tokens of sequences that did not choose it.",
+        f"n = {cases:,} tokens of held-out sequences.",
         holds=f"Head {head} looks at {where}",
         fails=f"No head looks at {where}",
         undecided=f"It cannot be told whether a head looks at {where}",
@@ -124,8 +124,8 @@ def _moved(result: xr.Dataset, focus: str, attention: xr.DataArray) -> str:
         return ""
     some = attention > HALF
     median, whose = (norms.where(some), "these heads") if bool(some.any()) else (norms, "heads")
-    share = number(float(median.median()))
-    return f" What {whose} move from there is {share} times as long as what they move from other tokens."
+    share = f"{float(median.median()):.0%}"
+    return f" The values that {whose} read there have {share} of the norm of those of other tokens."
 
 
 def planted(numbers: Numbers) -> Finding:
@@ -142,10 +142,10 @@ def planted(numbers: Numbers) -> Finding:
     )
     return Finding.judged(
         claims[context],
-        f"From the last of {context:,} random tokens it gives the token after the only earlier copy "
+        f"From the last of {context:,} random tokens head {head} gives the token after the only earlier copy "
         f"{claims[context].difference} more of its attention than without the copy, over all depths. Gains of the best "
         f"heads from their worst depth to their best: {ends}. n = {numbers.n('finder_mean_gain', context=context)} "
-        "texts of each length that did not choose it.",
+        "held-out texts of each length.",
         holds=f"Head {head} finds what followed a token anywhere in {context:,} tokens",
         fails="No head finds what followed a token far back",
         undecided="It cannot be told whether a head finds what followed a token far back",

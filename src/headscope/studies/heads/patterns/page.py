@@ -78,7 +78,7 @@ def mixed(numbers: Numbers) -> Finding:
         if heads
         else "Each head has one pattern in more than half of its maps."
     )
-    return Finding(f"{len(heads)} of {total} heads {verb} no main pattern", text)
+    return Finding(f"{len(heads) or 'None'} of {total} heads {verb} no main pattern", text)
 
 
 def all_maps(numbers: Numbers) -> Finding:

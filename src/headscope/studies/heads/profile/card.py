@@ -113,7 +113,7 @@ def _same_word(numbers: list[Row]) -> Iterator[Finding]:
         least = min(gains, key=lambda gain: gain.value)
         yield Finding(
             "Same word",
-            f"A word gives its copy in the other segment {value(row)} ({ranked(row)}); words as far apart give "
+            f"A word gives its copy in the other segment {value(row)} ({ranked(row)}); words at that distance give "
             f"{value(shares['as_far_apart'])}, other words give the copy {value(shares['from_others'])}; the smaller "
             f"gain is {value(least)}, q = {rate(least.q)}; {cases(row)}.",
         )

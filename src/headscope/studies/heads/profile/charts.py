@@ -112,8 +112,8 @@ CHARTS: tuple[Part, ...] = (
     ),
     heads(
         *("same_word", PAIRS),
-        "A word and its copy in the other segment; other words as far apart; other words and the same copy. After "
-        "Kovaleva et al. (2019), section 5.",
+        "A word and its copy in the other segment; other words at the same distance; other words and the same copy. "
+        "After Kovaleva et al. (2019), section 5.",
     ),
     dots("segment_attention", PAIRS, "Between tokens of words; what is missing to 1 goes to special tokens."),
     *FIGURES,

@@ -49,9 +49,10 @@ def same_word(numbers: Numbers) -> Finding:
     count = int(special(gain).sum())
     return Finding.judged(
         above(best.estimate, 0.0, (n_examples(gain) or (0, 0))[0], q=float(q_of_gain(gain).sel(head)), least=GAIN),
-        f"A word gives its copy in the other segment {copies} of its attention there; words as far apart give each "
-        f"other {apart}, and other words give the copy {others}. {several(count, 'head')} "
-        f"{agree(count, 'gains', 'gain')} {GAIN} or more on both ({corrected(q_of_gain(gain), 'heads')})"
+        f"A word gives its copy in the other segment {copies} of its attention there; words at the same distance give "
+        f"each other {apart}, and other words give the copy {others}. {several(count, 'head')} "
+        f"{agree(count, 'gains', 'gain')} {GAIN} or more over both in at least {LEAST_CASES} examples "
+        f"({corrected(q_of_gain(gain), 'heads')})"
         f"{f': {names}' if count else ''}.{examples(gain)}",
         holds=f"Head {best.head} looks at the same word in the other segment",
         fails="No head looks at the same word in the other segment",

@@ -103,7 +103,8 @@ def average_breadth(numbers: Numbers) -> Iterator[Finding]:
     """The mean entropy as a share of that of uniform attention, which is 0 if all inputs have one token."""
     if uniform := numbers("uniform_entropy").value:
         share = float(numbers.array("entropy").mean()) / uniform
-        yield Finding("Breadth of attention", f"The average head has {share:.0%} of the entropy of uniform attention.")
+        topic = f"Attention has {share:.0%} of the entropy of uniform attention"
+        yield Finding(topic, "The mean over heads; a lower share means that heads look at fewer tokens.")
 
 
 def no_claim(result: xr.Dataset) -> Finding:

@@ -81,9 +81,9 @@ def cone(numbers: Numbers) -> Finding:
         apart(top, first, numbers.n("anisotropy"), least=CHANGE),
         f"The vectors of two random tokens have a mean cosine of {number(first.value)} in the embeddings and "
         f"{number(top.value)} in {where}; 0 means that vectors have no common direction.",
-        holds=f"Vectors of unrelated tokens grow alike, up to {where}",
-        fails="Vectors of unrelated tokens stay about as alike as in the embeddings",
-        undecided="It cannot be told whether vectors of unrelated tokens grow alike",
+        holds=f"Vectors of unrelated tokens grow more similar, up to {where}",
+        fails="Vectors of unrelated tokens stay about as similar as in the embeddings",
+        undecided="It cannot be told whether vectors of unrelated tokens grow more similar",
         unit="random tokens",
     )
 
@@ -105,13 +105,13 @@ def context(numbers: Numbers) -> Finding:
 
 
 def dimension(numbers: Numbers) -> Finding:
-    """The share of a single dimension in the likeness of random tokens."""
+    """The share of a single dimension in the anisotropy."""
     rank = numbers.result["dimension_rank"].values[0]
     share = numbers.array("top_dimension_share", dimension_rank=rank)
     low, high = float(share.min()), float(share.max())
     shares = f"{low:.0%} to {high:.0%}" if low < high else f"{high:.0%}"
-    text = f"The share of a single dimension in the likeness of random tokens reaches {shares}, by layer."
-    return Finding("Shares of single dimensions", text)
+    text = f"Share of the anisotropy that the dimension with the largest share adds, by layer: {shares}."
+    return Finding(f"A single dimension adds up to {high:.0%} of the anisotropy", text)
 
 
 def positions(numbers: Numbers) -> Finding:
@@ -275,7 +275,7 @@ CURVES = {
     "norm": "Length of a token's vector: mean over the tokens of an input, then over inputs.",
     "top_dimension_share": "The three dimensions that add most to the anisotropy of each layer.",
 }
-ALIGNMENT = "Linear centred kernel alignment of two layers, 1 for layers that are alike up to a rotation."
+ALIGNMENT = "Linear centred kernel alignment of two layers, 1 for layers that are the same up to a rotation."
 CAPTION = (
     "Cosines, shares and lengths by layer, with 95% intervals. Above random: minus the anisotropy, the mean cosine "
     "of two random tokens. Tokens are pieces of the tokenizer without special tokens. BERT-base (cased): released "

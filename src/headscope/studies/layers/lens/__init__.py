@@ -10,7 +10,7 @@ DIVERGENCE = "Kullback-Leibler divergence of the last layer's distribution over 
 HEADS, LAYERS = ("layer", "head"), ("layer",)
 ELHAGE = "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits"
 DIRECT = "to the logit of the right piece"
-LEAD = "logit of the first text's answer less the other's,"
+LEAD = "logit of the first text's answer minus the other's,"
 BACK = "share of the difference of leads that comes back with"
 WANG = "Wang et al. 2022; Heimersheim and Nanda 2024"
 STUDY = Study(
@@ -53,7 +53,7 @@ STUDY = Study(
         ),
         Number(
             *("direct_head", f"direct contribution of a head {DIRECT}", "logits", HEADS, ELHAGE),
-            definition=f"what a head adds {DIRECT} less the vocabulary's mean logit, with divisions held",
+            definition=f"what a head adds {DIRECT} minus the vocabulary's mean logit, with divisions held",
         ),
         Number(
             *("direct_feed_forward", f"direct contribution of a feed-forward part {DIRECT}", "logits", LAYERS, ELHAGE),
@@ -68,13 +68,13 @@ STUDY = Study(
             definition="of biases",
         ),
         Number(
-            *("direct_logit", "logit of the right piece less the mean logit", "logits", (), ELHAGE),
-            definition="their sum: the logit before a soft cap, less that mean",
+            *("direct_logit", "logit of the right piece minus the mean logit", "logits", (), ELHAGE),
+            definition="their sum: the logit before a soft cap, minus that mean",
         ),
         Number(
             *("direct_head_gain", "contribution of a head to the right piece, above the texts' pieces", "logits"),
             *(HEADS, ELHAGE),
-            definition="`direct_head` less the mean over the texts' pieces, each as often as it is right",
+            definition="`direct_head` minus the mean over the texts' pieces, each as often as it is right",
         ),
         Number(
             *("direct_logit_gain", "logit of the right piece above the texts' pieces", "logits", (), ELHAGE),

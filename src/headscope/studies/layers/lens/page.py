@@ -141,7 +141,7 @@ def agreement(numbers: Numbers) -> Finding:
     last, lens = last_layer(numbers), lenses(numbers)[-1]
     overall, items = numbers("agreement", lens=lens, condition="all", space=last), numbers.words["suite"]
     parts = [
-        f"{name} ({numbers.n('agreement', condition=name):,} items) "
+        f"{name} ({several(numbers.n('agreement', condition=name), 'item')}) "
         f"{numbers('agreement', space=last // 2, lens=lens, condition=name):%} in layer {last // 2}, "
         f"{numbers('agreement', space=last, lens=lens, condition=name):%} at the end"
         for name in numbers.result["condition"].values.tolist()
@@ -151,7 +151,7 @@ def agreement(numbers: Numbers) -> Finding:
         f"Share whose good answer is more probable than the other one (states {STATES[lens]}): {'; '.join(parts)}.",
         holds=f"Items of {items}: {overall:.0%} right in the last layer",
         fails=f"Items of {items}: no better than chance in the last layer",
-        undecided=f"Items of {items}: not told from chance in the last layer",
+        undecided=f"Items of {items}: not distinguishable from chance in the last layer",
         unit="items",
     )
 

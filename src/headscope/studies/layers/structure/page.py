@@ -72,7 +72,7 @@ def trees(numbers: Numbers) -> Finding:
         f"A linear map of layer {layer} gives {numbers('uuas', layer=layer):.0%} of the edges of the trees; {name}: "
         f"{base:.0%}.",
         holds=alike if all_tied else f"Trees are clearest in {layers_named(best)}",
-        fails="No more of the trees in a layer than in a baseline",
+        fails="No layer has more of the trees than a baseline",
         undecided="Too few sentences to tell a layer from a baseline",
         unit="edges",
     )
@@ -169,7 +169,7 @@ def by_layer(numbers: Numbers, name: str) -> Figure:
     joined = in_series(series).assign_attrs(array.attrs, long_name=NAMES[name])
     caption = (
         f"{array.attrs['long_name'].capitalize()}; 95% intervals over sentences. Probes of all layers and baselines "
-        "are trained alike. After Hewitt and Manning (2019), Table 1 and Figure 4."
+        "are trained the same way. After Hewitt and Manning (2019), Table 1 and Figure 4."
     )
     return Figure(name, "Scores by layer", curve(joined, "layer"), caption, name)
 

@@ -30,7 +30,7 @@ SERIES = {
     "perturbed_score": "accuracy",
 }
 STAYING = (
-    "Share of predictions that stay when examples are changed, with 95% intervals over examples; the stroke is the "
+    "Share of predictions that stay when examples are changed, with 95% intervals over examples; the line is the "
     "share that would stay if the predictions were in random order. The accuracy on the changed examples may stay "
     "where predictions do not."
 )

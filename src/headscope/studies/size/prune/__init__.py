@@ -33,7 +33,7 @@ STUDY = Study(
         Number("pruned_score", "score of the pruned model", "score", SCORES, "dev examples"),
         Number(
             *("score_change", "change of the score by pruning", "score", SCORES),
-            source="pruned less unpruned, on the same dev examples",
+            source="pruned minus unpruned, on the same dev examples",
         ),
         Number(
             *("choosing_gain", f"{GAIN} half that chose the number of heads", "score", STEPS, PAIRED),

@@ -158,6 +158,12 @@ STUDY = Study(
             "gain of the main metric by the saved model in eight bits, below 0 where it is worse",
             *("score", (), HELD_OUT),
         ),
+        Number("bfloat16_score", "score of the saved model in bfloat16", "score", METRIC, HELD_OUT),
+        Number(
+            "bfloat16_gain",
+            "gain of the main metric by the saved model in bfloat16, below 0 where it is worse",
+            *("score", (), HELD_OUT),
+        ),
         Number("layer_gate", "probability that the gate of a layer is open", "probability", LAYER, GATES, OPEN),
         Number("open_neurons", "expected share of a layer's neurons whose gate is open", "share", LAYER, GATES),
         Number("head_gate", "probability that the gate of a head is open", "probability", HEADS, GATES),

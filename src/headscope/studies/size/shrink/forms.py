@@ -26,6 +26,8 @@ def forms(result: xr.Dataset, saved: dict[str, Any]) -> Table:
         ("whole", before, _scores(result, "whole", metric), [shape["before"] for shape in timed]),
         (saved.get("dtype", "float32"), after, _scores(result, "shrunk", metric), [shape["after"] for shape in timed]),
     ]
+    if half := saved.get("bfloat16"):
+        rows.append(("bfloat16", half["megabytes"], _scores(result, "bfloat16", metric), half["milliseconds"]))
     if files:
         single, eight = zip(*files["milliseconds"], strict=True)
         rows.append(("ONNX, float32", files["megabytes"][0], _scores(result, "", metric), [*single]))

@@ -12,7 +12,7 @@ from headscope.report.claims import Claim, no_worse
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, layers_named, measured, number, sentence_case
-from headscope.studies.size.shrink.figures import REMOVED, facts, times_as_fast
+from headscope.studies.size.shrink.figures import REMOVED, facts
 
 AGREES = " Labels are the whole model's own answers, right or wrong."
 
@@ -25,8 +25,8 @@ def unlearned(numbers: Numbers) -> Finding | None:
     metric = {"metric": numbers.main_metric}
     text = (
         f"The whole model agrees with itself by {numbers('whole_score', **metric)}, always the same answer by "
-        f"{number(numbers('chance', **metric).value)}: these texts cannot tell a model from one that answers "
-        "all alike. Add texts that are answered otherwise."
+        f"{number(numbers('chance', **metric).value)}: on these texts a model that always gives the same "
+        "answer looks good. Add texts with other answers."
     )
     return Finding("Too many of the answers are the same", text)
 
@@ -37,7 +37,7 @@ def lost(numbers: Numbers) -> Finding:
         return lacks
     before, after = facts(numbers)["megabytes"]
     if after >= before:
-        text = "No part could go: the saved model is the whole one, so that nothing is promised of a smaller one."
+        text = "No part could go: the saved model is the whole one, and nothing is known of a smaller one."
         return Finding("Nothing was removed", text)
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
@@ -82,12 +82,11 @@ def no_claim(result: xr.Dataset) -> Finding:
 def smaller(numbers: Numbers) -> Finding:
     """How many times as fast the saved model is, by rounds, and its parameters; the table of forms has the rest."""
     saved, (before, after) = facts(numbers), facts(numbers)["parameters"]
-    least, most = (number(times, ".2f") for times in saved["times_as_fast"][1:])
+    fast, least, most = (number(times, ".2f") for times in saved["times_as_fast"])
     text = f"By rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
     text += f" {saved['busy']}" if saved["busy"] else ""
     text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
-    fast, share = number(times_as_fast(numbers), ".2f"), after / before
-    return Finding(f"The model is {fast} times as fast and has {share:.0%} of the parameters", text)
+    return Finding(f"The model is {fast} times as fast and has {after / before:.0%} of the parameters", text)
 
 
 def next_step(numbers: Numbers) -> Finding | None:

@@ -116,7 +116,7 @@ def kept_kinds(numbers: Numbers) -> Iterator[Finding]:
         words = ADJECTIVES.get(kind, kind)
         yield Finding.judged(
             Claim(stay.value, random.value, excess, n, q.value),
-            f"Of the heads that stay {stay:.0%} are {words}, of as many random heads of the same layers {random:.0%} "
+            f"{stay:.0%} of the heads that stay are {words}, and {random:.0%} of random heads of the same layers "
             f"on average (exact test, false discovery rate {rate(q.value)} over {several(len(kinds), 'kind')}). "
             f"{heads:.0f} of all {n} heads are, by the results given.",
             holds=f"More heads that stay are {words} than of random ones",
@@ -171,10 +171,10 @@ def vocabulary(numbers: Numbers) -> Finding | None:
     """How held-out texts are read without the pieces that are gone."""
     (before, after), counts = facts(numbers)["pieces"], facts(numbers)["held_out"]
     text = (
-        f"Of {counts['tokens']:,} held-out tokens {counts['unknown']:,} become unknown; {counts['changed_texts']:.1%} "
-        f"of the texts are read in other pieces, in {counts['more_tokens']:,} more tokens."
+        f"{counts['unknown']:,} of {counts['tokens']:,} held-out tokens become unknown; {counts['changed_texts']:.1%} "
+        f"of the texts are split into other pieces, {counts['more_tokens']:,} more in all."
     )
-    return Finding("Pieces that are gone", text) if after < before else None
+    return Finding("Removed pieces of the vocabulary", text) if after < before else None
 
 
 def training(numbers: Numbers) -> Finding | None:
@@ -185,7 +185,7 @@ def training(numbers: Numbers) -> Finding | None:
         f"{several(saved['examples'], 'example')}; the epoch is chosen on others, which do not score."
     )
     if not saved.get("trained", True):
-        text += " No epoch changes the outputs of these less than none: the saved model is untrained."
+        text += " No epoch brings their outputs nearer to the whole model: the saved model is untrained."
     return Finding("How it was trained", text) if saved["epochs"] else None
 
 
@@ -220,7 +220,7 @@ WORD_COLUMNS = {
     "words_change": ("Change", "+.3f"),
 }
 KINDS = (
-    "Kinds of the heads that stay, by other results, beside as many random heads of the same layers (exact test). "
+    "Kinds of the heads that stay, by other results, and of as many random heads of the same layers (exact test). "
     "The bounds are what the share is beyond 97.5% and 2.5% of random choices."
 )
 KIND_COLUMNS = {

@@ -21,6 +21,8 @@ from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.forms import forms
 from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Shapes, by_round
+from headscope.studies.size.shrink.quoted_score import NOT_MEASURED, TITLE
+from headscope.studies.size.shrink.scores import AGREEMENT
 
 ANSWERS = (
     "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
@@ -105,6 +107,8 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
     table = forms(result, facts)
     rows = [(*labels, *(cell[0] for cell in cells if cell)) for labels, cells in table.rows]
     lines = ["## Forms", "", *markdown_table(["", *(column.words for column in table.columns)], rows), ""]
+    if "bfloat16" in facts:
+        lines += ['bfloat16 is this folder, loaded with `dtype="bfloat16"`.', ""]
     lines += ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
     lines += [ANSWERS, ""] if "pseudo_labels" in facts else []
     lines += [*markdown_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
@@ -113,6 +117,8 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
         lines += ["", facts["busy"]]
     if (files := facts.get("eight_bit")) is not None:
         lines += ["", "## Eight bits", "", f"`{files['file']}` has weights of eight bits ({files['options']})."]
+    if AGREEMENT[0] in result["metric"].values:
+        lines += ["", TITLE, "", NOT_MEASURED]
     return "\n".join(lines)
 
 

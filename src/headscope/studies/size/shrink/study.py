@@ -20,6 +20,7 @@ from headscope.ranges import Range
 from headscope.statistics.intervals import LEAST_DOCUMENTS
 from headscope.storage.files import refuse_full
 from headscope.studies.size.shrink import eight_bit as eight_bits
+from headscope.studies.size.shrink import half_precision
 from headscope.studies.size.shrink.distillation import distilled, examples_of
 from headscope.studies.size.shrink.gate_training import trained_gates
 from headscope.studies.size.shrink.gates import found_by_gates
@@ -117,10 +118,11 @@ def run(
     beside, facts = portable_beside(judge, judged.before, search, record) if searched_finely else ({}, {})
     onnx = folder / eight_bits.FOLDER if plan.eight_bit else None
     scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
+    half, half_facts = half_precision.scored(judge, judged, smaller, shapes)
     facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine) | files
-    facts |= judged.facts | search.facts | text_facts(corpus, task, texts)
+    facts |= half_facts | judged.facts | search.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
-    variables = judged.variables | of_words | beside | scored | (kinds.variables(judged.stays) if kinds else {})
+    variables = judged.variables | of_words | beside | scored | half | (kinds.variables(judged.stays) if kinds else {})
     read = corpus_read(corpus, task)
     card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=task is not None)

@@ -28,6 +28,7 @@ from headscope.studies.size.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.prices import Shapes, by_round
+from headscope.studies.size.shrink.quoted_score import in_card, quoted_score
 from headscope.studies.size.shrink.saved_folder import busy, times_as_fast
 from headscope.studies.size.shrink.scores import Outputs, Scores
 from headscope.studies.size.shrink.texts import Splits, encode, judged_by, task_texts
@@ -41,12 +42,20 @@ MOST_TOKENS, MOST_SHAPES = 1 << 16, 64
 
 
 def verified(
-    result: xr.Dataset, folder: Path, model: Model, corpus: Corpus, task: Task | None, settings: Settings
+    result: xr.Dataset,
+    folder: Path,
+    model: Model,
+    corpus: Corpus,
+    task: Task | None,
+    settings: Settings,
+    *,
+    pairs: Task | None = None,
 ) -> dict[str, Any]:
     """The scores, the parameters and the milliseconds of a saved model, beside those of its result.
 
     * `result`: of the study; `folder`: that of the saved model.
     * `model`, `corpus`, `task`, `settings`: those of the command that made it.
+    * `pairs`: sentences with scores, such as STS-B, whose correlation the model card gets.
 
     Returns: `same`, whether scores and parameters are equal; and of each number what is saved and what is now.
 
@@ -75,6 +84,9 @@ def verified(
     counts, was_busy = [known.parameters, parameters(saved)], busy()
     seconds = by_round(known.shapes, [model, saved])
     now, least, most = times_as_fast(seconds)
+    quoted = quoted_score(judge, saved, pairs) if pairs else {}
+    if quoted:
+        in_card(folder, quoted)
     times = zip(known.timed, np.median(seconds, 0).tolist(), strict=True)
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in files.values()),
@@ -88,6 +100,7 @@ def verified(
         "times_as_fast_by_round": [known.times_as_fast[1:], [least, most]],
         **({"busy": was_busy} if was_busy else {}),
         **files,
+        **({"quoted": quoted} if quoted else {}),
     }
 
 

@@ -70,12 +70,12 @@ STUDY = Study(
         ),
         Number(
             *("half_change", "when half of a layer's change was there", STEPS, ("layer",)),
-            definition="share of the steps after which 1 less step_layer_similarity first was half of its last value, "
+            definition="share of the steps after which 1 minus step_layer_similarity first was half of its last value, "
             "between steps on a straight line",
         ),
         Number(
             *("half_change_of_head", "when half of a head's change was there", STEPS, ("layer", "head")),
-            definition="as half_change, of 1 less step_similarity",
+            definition="as half_change, of 1 minus step_similarity",
         ),
         Number(
             *("order_of_layers", "correlation of a layer's number with when it changed", "correlation"),

@@ -178,7 +178,7 @@ def weights(numbers: Numbers) -> Finding | None:
     texts = ", ".join(f"layer {int(part['layer'])} {number(float(part))}" for part in ratios)
     known = moved.dropna("layer").transpose("layer")
     far = ", ".join(f"layer {int(part['layer'])} {100 * float(part):.2f}%" for part in known)
-    text = f"They moved by {far} of their length; change of attention by that share: {texts}."
+    text = f"Change as a share of their length: {far}; change of attention, divided by that share: {texts}."
     return Finding("Weights", text) if texts else None
 
 
@@ -269,7 +269,8 @@ def table(numbers: Numbers) -> Table:
     """A row for each layer, a column for each step after the start."""
     later = changes(numbers, "step_layer_similarity").isel(step=slice(1, None)).transpose("layer", "step")
     titles = [f"Step {step}" for step in later["step"].values.tolist()]
-    rows = [(int(part["layer"]), [of_array(cell).known_cell(".3f") for cell in part]) for part in later]
+    digits = ".3f" if float(later.max()) >= 0.01 else ".2g"
+    rows = [(int(part["layer"]), [of_array(cell).known_cell(digits) for cell in part]) for part in later]
     caption = "Change of the attention of each layer since the start: 1 minus the cosine, mean over its heads."
     return titled("change", caption, "Layer", titles, rows)
 

@@ -2,7 +2,7 @@
 
 from headscope.report.claims import paired
 from headscope.report.parts import Finding
-from headscope.report.wording import number
+from headscope.report.wording import number, sentence_case
 from headscope.studies.training.finetune.tasks import ALL_WEIGHTS, TaskNumbers, by_task, corrected
 
 ALONE = ("first sentence", "second sentence")
@@ -26,8 +26,8 @@ def against_baselines(task: TaskNumbers) -> Finding | None:
     simple, words = task("baseline_score", baseline=hardest), NAMES.get(hardest, hardest)
     return Finding.judged(
         paired(score, simple, gains[hardest], task.n("baseline_gain", init=ALL_WEIGHTS, baseline=hardest)),
-        f"{task.metric.capitalize()} {number(score.value)} after fine-tuning, {simple.text} of {words}: difference "
-        f"{gains[hardest].signed} on the same examples.",
+        f"{sentence_case(task.metric_words)} {number(score.value)} after fine-tuning, {simple.text} of {words}: "
+        f"difference {gains[hardest].signed} on the same examples.",
         holds=f"{task.name}: above all simple models",
         fails=f"{task.name}: no better than {words}",
         undecided=f"{task.name}: not clearly better than {words}",
@@ -45,10 +45,10 @@ def one_sentence(task: TaskNumbers) -> Finding | None:
     words = NAMES[best].removesuffix(" alone")
     return Finding.judged(
         corrected(alone[best], task.chance, task.n("baseline_score", baseline=best), len(alone)),
-        f"{task.metric.capitalize()} {alone[best].text} from {words}, without the other one; always giving the same "
-        f"answer scores {number(task.chance)}.",
+        f"{sentence_case(task.metric_words)} {alone[best].text} from {words}, without the other one; always giving the "
+        f"same answer scores {number(task.chance)}.",
         holds=f"{task.name}: {words} alone tells part of the answer",
         fails=f"{task.name}: one sentence alone tells nothing",
-        undecided=f"{task.name}: one sentence alone tells nothing for sure",
+        undecided=f"{task.name}: not clear whether one sentence alone tells anything",
         unit="examples",
     )

@@ -20,10 +20,10 @@ QUESTIONS = {
         "The last layer does not change more than the others on average",
     ),
     "last_layer_per_update": (
-        "Change of attention by the way of a layer's weights, all updates added up as a share of their length: "
-        "{change_per_update}; the way: {update_path}",
-        "For its updates, too, the last layer changes more than the others on average",
-        "For its updates the last layer does not change more than the others on average",
+        "Change of attention, divided by the length of all updates of the layer (as a share of its weights' length): "
+        "{change_per_update}; that length: {update_path}",
+        "The last layer changes more than the others on average, for updates of the same length, too",
+        "The last layer does not change more than the others on average, for updates of the same length",
     ),
 }
 
@@ -54,7 +54,7 @@ def _last_layer(numbers: Numbers, name: str, on_task: str) -> Finding:
     """The last layer beside the others; the interval of the logarithm of their ratio is over seeds."""
     ratio, (text, holds, fails) = numbers(name), QUESTIONS[name]
     runs, noun = _runs(numbers)
-    few = "" if runs >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for an interval; --seeds sets them."
+    few = "" if runs >= LEAST_SEEDS else f" An interval needs {LEAST_SEEDS} seeds (--seeds {LEAST_SEEDS})."
     by_layer = {key: _by_layer(numbers, key) for key in ("attention_change", "change_per_update", "update_path")}
     return Finding.judged(
         Claim(ratio.value, 0.0, ratio, _examples(numbers)),

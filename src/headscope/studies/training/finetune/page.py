@@ -64,7 +64,7 @@ def _learned(task: TaskNumbers) -> Finding:
     """The score of the way that the study is about, beside a constant answer; corrected for epochs that dev chose."""
     init = next((init for init in START if init in task.inits), task.inits[0])
     score, chance, words = task("score", init=init), task.chance, START.get(init, words_of(init))
-    value = f"{task.name}: {task.metric} {number(score.value)} {words}"
+    value = f"{task.name}: {task.metric_words} {number(score.value)} {words}"
     if chance != chance:
         return Finding(value, f"Always giving the same answer has no score here. {_seeds(task.numbers)}.")
     interval = "" if not score.tested else f" (95% interval {number(score.lower)} to {number(score.upper)})"
@@ -95,7 +95,7 @@ def pretraining(numbers: Numbers) -> Finding | None:
         return None
     seeds = np.mean([_by_seed(task, "random") for task in both], axis=0).tolist()
     loss = higher_or_lower(-sum(_difference(task, "finetuned", "random") for task in both) / len(both))
-    few = "" if len(seeds) >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for a comparison; --seeds sets them."
+    few = "" if len(seeds) >= LEAST_SEEDS else f" A comparison needs {LEAST_SEEDS} seeds (--seeds {LEAST_SEEDS})."
     trained = _mean([task("score", init="finetuned") for task in both])
     return Finding.judged(
         above_random_weights(trained, seeds, min(task.examples for task in both)),
@@ -159,7 +159,7 @@ def random(numbers: Numbers) -> Finding | None:
     losses = {task.name: higher_or_lower(_difference(task, "random", "finetuned")) for task in trained}
     behind = [task.name for task in beside if _is_above(task, "pretrained", "random")]
     texts = ", ".join(f"{name} {loss}" for name, loss in losses.items())
-    text = f"Scores of training from random weights, beside training from pre-trained ones: {texts}."
+    text = f"Trained from random weights instead of pre-trained ones, the score is: {texts}."
     if behind:
         text += f" On {', '.join(behind)} the score is below that of the pre-trained model without fine-tuning."
     return Finding("Random weights", text)

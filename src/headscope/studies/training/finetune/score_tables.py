@@ -27,7 +27,7 @@ def score_table(numbers: Numbers) -> Table:
         "Kovaleva et al. (2019)."
     )
     columns = tuple(Column(name.lower(), name) for name in NAMES)
-    return Table("scores", caption, ("Task", "Init", "Metric"), columns, rows)
+    return Table("scores", caption, ("Task", "Way", "Metric"), columns, rows)
 
 
 def simple_table(numbers: Numbers) -> Table:

@@ -10,7 +10,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import BETWEEN_SEEDS
 from headscope.report.tables import Column, Table
-from headscope.report.wording import estimate, first_of, number, several
+from headscope.report.wording import estimate, first_of, number, sentence_case, several
 from headscope.studies.training.finetune.tasks import TaskNumbers, by_task, tasks
 
 KINDS = {"weights": "new weights", "order": "the order of examples"}
@@ -23,7 +23,7 @@ CAPTION = (
 
 def runs_of(numbers: Numbers) -> int:
     """The number of runs of each task and way."""
-    return numbers.result.sizes.get("trials", 1)
+    return numbers.result.sizes.get("trials", numbers.result.sizes.get("seed", 1))
 
 
 @by_task
@@ -32,7 +32,7 @@ def seed_spread(task: TaskNumbers) -> Finding:
     ratio, runs = task("seed_spread", init=task.main_init), runs_of(task.numbers)
     return Finding.judged(
         above(ratio, 1.0, runs),
-        f"The standard deviation of {task.metric} over {several(runs, 'run')} is {ratio.text} times its standard "
+        f"The standard deviation of {task.metric_words} over {several(runs, 'run')} is {ratio.text} times its standard "
         "error over dev examples.",
         holds=f"{task.name}: seeds move the score more than other dev examples",
         fails=f"{task.name}: seeds move the score less than other dev examples",
@@ -50,7 +50,7 @@ def seed_sources(task: TaskNumbers) -> Iterator[Finding]:
         p = task("seed_p", init=task.main_init, seed_source=source).value
         yield Finding.judged(
             above(deviation, 0.0, runs_of(task.numbers), min(1.0, len(KINDS) * p)),
-            f"Standard deviation of {task.metric} by the seed of {words}: {deviation.text}, F test p "
+            f"Standard deviation of {task.metric_words} by the seed of {words}: {deviation.text}, F test p "
             f"{number(p, '.2g')}; what neither seed explains {rest.text}, other dev examples {examples.text}.",
             holds=f"{task.name}: the seed of {words} moves the score",
             fails=f"{task.name}: the seed of {words} does not move the score",
@@ -68,8 +68,8 @@ def several_runs(task: TaskNumbers) -> Finding | None:
     single, best = (task("expected_best", init=task.main_init, trials=trials) for trials in (1, runs))
     return Finding(
         f"{task.name}: several runs",
-        f"{task.metric.capitalize()} of one run is {single.text} on average; keeping the highest of {runs} is expected "
-        f"to give {best.text}, chosen on the same dev examples.",
+        f"{sentence_case(task.metric_words)} of one run is {single.text} on average; keeping the highest of {runs} is "
+        f"expected to give {best.text}, chosen on the same dev examples.",
     )
 
 
@@ -83,7 +83,8 @@ def stopping(task: TaskNumbers) -> Finding:
     ]
     return Finding(
         f"{task.name}: stopping early",
-        f"By the score after the first third of the epochs, stopping {', '.join(texts)} of the highest {task.metric}.",
+        f"By the score after the first third of the epochs, stopping {', '.join(texts)} of the highest "
+        f"{task.metric_words}.",
     )
 
 
@@ -113,8 +114,8 @@ def heads_of_all_seeds(task: TaskNumbers) -> Finding:
     return Finding(
         f"{task.name}: heads of all seeds",
         f"Rank correlation of two runs over heads: importance {texts['importance']}, similarity to the start "
-        f"{texts['similarity']}{entropy}; {texts['kind']} of the heads are of one kind. Among the tenth that matters "
-        f"most in all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: "
+        f"{texts['similarity']}{entropy}; {texts['kind']} of the heads have the same kind in both. In the most "
+        f"important tenth in all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs only: "
         f"{first_of(once, MOST_HEADS) or 'no head'}. {BETWEEN_SEEDS}",
     )
 

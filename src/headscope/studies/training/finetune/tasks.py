@@ -8,6 +8,7 @@ from typing import Any
 import xarray as xr
 from scipy.stats import norm
 
+from headscope.figures.labels import label
 from headscope.report.claims import Claim, above
 from headscope.report.declared import Part, parts_of
 from headscope.report.numbers import Numbers
@@ -28,6 +29,11 @@ class TaskNumbers:
     def metric(self) -> str:
         """The first metric of the task."""
         return str(self.numbers.array("score", task=self.name).dropna("metric", how="all")["metric"].values[0])
+
+    @property
+    def metric_words(self) -> str:
+        """The first metric in words."""
+        return label("metric", self.metric)
 
     @property
     def where(self) -> dict[str, str]:

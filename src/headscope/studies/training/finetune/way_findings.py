@@ -7,7 +7,7 @@ from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import Estimate, estimate, number
+from headscope.report.wording import Estimate, estimate, number, sentence_case
 from headscope.studies.training.finetune.tasks import ALL_WEIGHTS, TaskNumbers, by_task, corrected, tasks
 
 COSTS = (("trained_parameters", 1e6), ("train_seconds", 1.0), ("train_memory", 2**20))
@@ -53,7 +53,7 @@ def against_all_weights(task: TaskNumbers) -> Finding | None:
     words = label("init", order[0])
     return Finding.judged(
         corrected(gains[order[0]], 0.0, task.n("way_gain", init=order[0]), len(gains)),
-        f"{task.metric.capitalize()} beside training all weights, on the same examples: {'; '.join(texts)}.",
+        f"{sentence_case(task.metric_words)} beside training all weights, on the same examples: {'; '.join(texts)}.",
         holds=f"{task.name}: {words} scores above training all weights",
         fails=f"{task.name}: no other way scores above training all weights",
         undecided=f"{task.name}: no other way clearly scores above training all weights",

@@ -27,8 +27,8 @@ def wider(numbers: Numbers) -> Finding:
         if (fall := start.value - end.value) < rise:
             return Finding(
                 "The widths cannot be compared",
-                f"The loss of the model that was trained {words} falls by {number(fall)} over its training, less than "
-                f"the rise of {number(rise)} that bounds a width: it lies on a plateau, not in a minimum.",
+                f"The loss of the model that was trained {words} changes by {number(-fall)} over its training; a width "
+                f"is bounded by a rise of {number(rise)}: it lies on a plateau, not in a minimum.",
             )
     return Finding.judged(
         apart(trained, random, directions, least=0.0),

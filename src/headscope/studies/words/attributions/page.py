@@ -37,8 +37,8 @@ BY_METHOD, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
 # Lines that can be told from each other.
 MOST_LINES = 6
 MATRICES = {
-    "comprehensiveness_gain": "Fall of the target without the most important tokens, more than in random order.",
-    "sufficiency_gain": "Fall of the target with the most important tokens alone, less than in random order.",
+    "comprehensiveness_gain": "Fall of the target without the most important tokens, minus that in random order.",
+    "sufficiency_gain": "Fall of the target in random order, minus that with the most important tokens alone.",
     "rank_correlation": "Rank correlation of importance with blank-out.",
 }
 
@@ -82,9 +82,9 @@ def most_faithful(numbers: Numbers) -> Iterator[Finding]:
     close = [METHODS[method.method] for method in others if not method.lead.lower > 0]
     yield Finding.judged(
         claim,
-        f"{_upper(first)}, has most comprehensiveness on one half of the inputs. On the other half it has "
-        f"{claim.difference.signed} beside {nearest.name}."
-        + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
+        f"{_upper(first)}, has the highest comprehensiveness on one half of the inputs. On the other half "
+        f"its lead over {nearest.name} is {claim.difference.signed}."
+        + (f" Not clearly less: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
         holds=f"{METHODS[first.method].capitalize()} is the most faithful method",
         fails="No method is the most faithful on both halves of the inputs",
         undecided="The most faithful methods cannot be told apart",
@@ -98,13 +98,13 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
     attention, first = next((method for method in methods if method.method == "attention"), None), leader(methods)
     if attention is None or attention is first:
         return
-    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} to random order"
+    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} beside random order"
     if first is None:
         yield Finding("Attention", f"{text}.")
         return
     yield Finding.judged(
         _lead(first, attention),
-        f"{text}, and {attention.lead.text} less than {first.name}.",
+        f"{text}; {first.name} has {attention.lead.text} more.",
         holds=f"Attention is less faithful than {METHODS[first.method]}",
         fails=f"Attention is as faithful as {METHODS[first.method]}",
         undecided=f"Attention and {METHODS[first.method]} cannot be told apart",
@@ -155,7 +155,7 @@ def special_tokens(numbers: Numbers) -> Iterator[Finding]:
         looked, moved = (float(shares.sel(token_class=token, attribution=name)) for name in ("attention", "norm"))
         yield Finding(
             "Special tokens",
-            f"{label('token_class', token)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
+            f"{label('token_class', token)} gets {looked:.0%} of the attention, and {moved:.0%} of the norm of what "
             "heads move (means over layers).",
         )
 
@@ -175,7 +175,7 @@ def methods_chart(numbers: Numbers) -> Iterator[Figure]:
         array = array.sel(attribution=[choice.method for choice in methods])
         array = array.assign_coords(attribution=[choice.name for choice in methods])
         array = array.rename("gain").assign_attrs(
-            long_name="Faithfulness: fall of the target, more than in random order"
+            long_name="Faithfulness: fall of the target, minus that in random order"
         )
         caption = (
             "How much more the target falls without the most important tokens than without random ones, with 95% "

@@ -127,7 +127,7 @@ STUDY = Study(
             "among_gain",
             "first of all answers of the phenomenon minus the most frequent one of the other half, on the same facts",
             *(ITEMS, BY_SUITE, ELAZAR),
-            "`accuracy_among_answers` less `accuracy_of_most_frequent`, on the same facts",
+            "`accuracy_among_answers` minus `accuracy_of_most_frequent`, on the same facts",
         ),
         Number(
             *("accuracy_given_away", "precision at 1 of facts whose answer the subject's name gives away", ITEMS),

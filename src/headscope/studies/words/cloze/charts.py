@@ -12,7 +12,7 @@ from headscope.studies.words.cloze.tables import SERIES, suites
 
 # More rows are no picture.
 MOST_ROWS = 45
-CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the stroke is chance."
+CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the line is chance."
 STAYING = "Share of items whose best text stays with changed texts: an accuracy may stay while predictions do not."
 OF_RELATIONS = "The most frequent answer is chosen on the other half of the facts; intervals are of precision at 1."
 BY_PIECES = "Accuracy of answers in gaps by their number of pieces; the interval is of answers of one piece."

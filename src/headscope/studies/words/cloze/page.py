@@ -60,13 +60,14 @@ def ends(numbers: Numbers) -> Iterator[Finding]:
     """The phenomena with the lowest and the highest accuracy."""
     accuracy = numbers.array("accuracy").dropna("phenomenon")
     if accuracy.size > 1:
-        ordered = accuracy.sortby(accuracy)["phenomenon"].values.tolist()
+        ordered = accuracy.sortby(accuracy)
         words = [
             f"{name.replace('_', ' ')} ({numbers('accuracy', phenomenon=name):%}, "
             f"n = {numbers.n('accuracy', phenomenon=name):,})"
-            for name in (ordered[0], ordered[-1])
+            for name in ordered["phenomenon"].values[[0, -1]].tolist()
         ]
-        yield Finding("By phenomenon", f"From {' to '.join(words)}.")
+        topic = f"Accuracy by phenomenon: {float(ordered[0]):.0%} to {float(ordered[-1]):.0%}"
+        yield Finding(topic, f"Lowest: {words[0]}; highest: {words[1]}.")
 
 
 def beside_chance(numbers: Numbers) -> Iterator[Finding]:
@@ -254,7 +255,7 @@ def limits(numbers: Numbers) -> Finding:
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in left.items())
     return Finding(
         "Limits",
-        "Chance means that an interval over items, or one that resamples lemmas whole, includes chance. A preference "
+        "Chance means that an interval over items, or one over whole lemmas, includes chance. A preference "
         "for the good text does not say why: compare it with the controls."
         + (f" Left out or counted: {reasons}." if left else ""),
     )

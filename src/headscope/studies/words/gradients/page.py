@@ -36,13 +36,15 @@ def dependence(numbers: Numbers) -> Iterator[Finding]:
         if name in CLASSES:
             relative, share = numbers.array("relative_gradient", token_class=name), attention_to(numbers, name)
             n = int(numbers.result.attrs["n_examples"])
-            claims = [below(of_array(layer), UNUSED, n) for layer in relative.dropna("layer")]
-            claim, idle = claims[witness(claims)], idle_layers(relative, UNUSED)
+            by_layer = relative.dropna("layer")
+            claims = [below(of_array(layer), UNUSED, n) for layer in by_layer]
+            claim, idle = claims[at := witness(claims)], idle_layers(relative, UNUSED)
             where = layers_named(idle) if idle else "no layer"
-            looked = f"It gets {share.mean():.0%} of the attention; the" if np.isfinite(share.mean()) else "The"
+            looked = f"It gets {share.mean():.0%} of the attention; in" if np.isfinite(share.mean()) else "In"
             yield Finding.judged(
                 claim,
-                f"{looked} gradient of the loss falls to {claim.value:.0%} of that of other tokens.",
+                f"{looked} layer {int(by_layer[at]['layer'])} the gradient of the loss is {claim.value:.0%} of that of "
+                "other tokens.",
                 holds=f"Attention to {WORDS[name]} hardly matters to the loss in {where}",
                 fails=f"Attention to {WORDS[name]} matters to the loss in all layers",
                 undecided=f"Attention to {WORDS[name]} may hardly matter to the loss",
