@@ -52,7 +52,7 @@ BESIDE = ("_ci", "_n_examples")
 FRAME = {"typical_map"}
 # What `headscope.Watch` alone reads.
 OF_WATCH = ("step_largest", "step_sink", "step_received")
-# What takes more layers or more seeds than the small results have, or a model of the next word.
+# What takes more layers, seeds, words or other models and texts than the small results have.
 SELDOM = {
     "cloze": {"human_agreement"},
     "film": {"order_of_layers", *OF_WATCH},
