@@ -103,6 +103,7 @@ docs-figures: $(READY)  ## the docs' pictures: gallery, report, viewer, tables; 
 	$(BIN)/python docs/tools/gallery.py
 	$(BIN)/python docs/tools/report_pictures.py
 	$(BIN)/python docs/tools/viewer_pictures.py
+	$(BIN)/python docs/tools/notebook_pictures.py
 	$(BIN)/python docs/tools/table_pictures.py
 	$(BIN)/python docs/tools/treebank_pictures.py
 

@@ -131,6 +131,14 @@ def blocks_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that have gone by, which a test sets."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """No example of a corpus is kept in memory: each iteration reads its files."""
     monkeypatch.setattr(reading, "IN_MEMORY", 0)

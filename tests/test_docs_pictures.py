@@ -3,10 +3,19 @@
 import re
 import runpy
 import struct
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+import headscope
+from headscope.studies.words.attributions import METHODS
+
+SRC = Path(headscope.__path__[0])
+PICTURES = re.compile(r"[\w-]+\.(?:png|svg|webp)")
+# PNGs of charts, and of pages whose results no script has kept: they were made before words were kept in them.
+WORDLESS = {"clusters", "gradients", "relations-links", "relations-gain", "film", "reproduce"}
+LEAST = 8  # letters of a text with holes
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -23,6 +32,76 @@ def tool(name: str) -> dict:
 def words(picture: Path) -> list[tuple[str, str]]:
     """What is written in a picture, and what its marks stand for; sizes depend on the fonts of a machine."""
     return re.findall(r'aria-label="([^"]*)"|>([^<]+)<', picture.read_text(encoding="utf-8"))
+
+
+def test_each_picture_is_made_by_a_script() -> None:
+    scripts = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "tools").glob("*.py"))
+    named = {Path(name).stem for name in PICTURES.findall(scripts)} | {*tool("table_pictures")["PICTURES"]}
+    named |= {f"{study}-{figure}" for study, figures in tool("gallery")["FIGURES"].items() for figure in figures}
+    there = {path.stem for path in DOCS.rglob("*.*") if PICTURES.fullmatch(path.name)}
+    assert there - named == set()
+
+
+@cache
+def strings() -> tuple[str, list[re.Pattern[str]]]:
+    """What this version can write: its sources, and the texts in them that have holes."""
+    paths = [path for kind in ("*.py", "*.js", "*.html") for path in SRC.rglob(kind)]
+    sources = [path.read_text(encoding="utf-8") for path in [*paths, *(DOCS / "tools").glob("*.py")]]
+    texts = plain("\n".join(sources))
+    parts = [re.split("{[^{}]*}", text) for text in re.findall(r'\bf"([^"\n]*)"', texts)]
+    holes = ["(.+)".join(map(re.escape, text)) for text in parts if sum(map(str.isalpha, "".join(text))) >= LEAST]
+    numbers = (DOCS / "numbers.md").read_text(encoding="utf-8").replace("\n", " ")
+    return texts + plain(numbers), [re.compile(pattern) for pattern in holes]
+
+
+def plain(text: str) -> str:
+    return text.replace("_", " ").casefold()
+
+
+def unknown(text: str) -> list[str]:
+    """The parts of a text that no text of this version has; units and numbers are no parts."""
+    texts, holes = strings()
+    words = plain(re.sub(r" \([^)]*\)$", "", text))
+    filled = [match.groups() for match in (pattern.fullmatch(words) for pattern in holes) if match]
+    if words in texts or any(all(part in texts for part in parts) for parts in filled):
+        return []
+    parts = [part.strip(" .0123456789+-−%") for part in re.split("[,:→·|] ?", words)]
+    return [part for part in parts if part not in texts]
+
+
+def shown_in(picture: Path) -> list[str]:
+    """What is written in a picture beside data: in a chart its titles and legends, in a page its controls."""
+    made = tool("chromium")
+    if picture.suffix == ".svg":
+        return made["labels_of"](picture.read_text(encoding="utf-8"))
+    return made["words_of"](picture.read_bytes())["labels"]
+
+
+def test_pictures_say_what_this_version_says() -> None:
+    of_tables = tool("table_pictures")["PICTURES"]
+    pictures = [path for path in DOCS.rglob("*.*") if path.suffix in (".svg", ".png") and path.stem not in of_tables]
+    empty = {path.stem for path in pictures if not shown_in(path)}
+    assert empty - WORDLESS == set(), "make these pictures again: they hold no words"
+    stale = {path.name: [part for text in shown_in(path) for part in unknown(text)] for path in pictures}
+    assert {name: parts for name, parts in stale.items() if parts} == {}, "make these pictures again"
+
+
+def test_pictures_have_all_that_this_version_has() -> None:
+    methods = {text for _, text in words(DOCS / "attributions.svg")}
+    assert {*METHODS.values()} <= methods
+    views = re.findall(r'\["\w+", "([^"]+)"\]', (SRC / "viewer" / "static" / "words.js").read_text(encoding="utf-8"))
+    assert "Importance" in views and {*views} <= {*shown_in(DOCS / "viewer-compare.png")}
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    (claims,) = re.findall(r"^Of \d+ claims .*$", readme, re.MULTILINE)
+    assert any(claims in line for line in tool("chromium")["words_of"]((DOCS / "portrait.png").read_bytes())["lines"])
+
+
+def test_words_are_kept_in_a_picture() -> None:
+    made = tool("chromium")
+    end = struct.pack(">I", 0) + b"IEND" + bytes(4)
+    png = made["with_words"](b"\x89PNG" + end, {"labels": ["Lines → é"], "lines": []})
+    assert png.endswith(end) and made["words_of"](png)["labels"] == ["Lines → é"]
+    assert made["words_of"](b"\x89PNG" + end)["labels"] == []
 
 
 def test_pictures_of_tables_are_those_of_the_pages(tmp_path):

@@ -1,9 +1,13 @@
 """A browser without a window, pictures of its pages, and a tour of several as one picture."""
 
+import json
+import re
 import shutil
 import struct
+import zlib
 from base64 import b64decode
 from collections.abc import Sequence
+from html import unescape
 from typing import Any
 
 from selenium import webdriver
@@ -35,14 +39,52 @@ def open_page(browser: Chrome, address: str, width: int, height: int, scheme: st
     browser.get(address)
 
 
+# What is written in the window: controls and headings of tables by themselves, and all lines of text.
+WRITTEN = """
+const seen = (element) => {
+  const { top, bottom, height } = element.getBoundingClientRect();
+  return height && top < innerHeight && bottom > 0;
+};
+const written = (choice) => [...document.querySelectorAll(choice)].filter(seen)
+  .map((each) => each.innerText.split('\\n')[0].trim()).filter(Boolean);
+return { labels: written('nav a, [role=tab], th, button, summary, label'), lines: written('p, h1, h2, figcaption') };
+"""
+KEY, END = b"headscope", 12  # bytes of the last chunk of a PNG
+
+
 def picture(browser: Chrome, *, whole: bool = False, **format: Any) -> bytes:
-    """A PNG of what is seen, or of the whole page; or another `format`, by its name and quality."""
+    """A PNG of what is seen, or of the whole page, with its words; or another `format`, by its name and quality."""
     clip = {}
     if whole:
         size = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         clip = {"clip": size | {"scale": 1}}
-    taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole, **clip, **format})
-    return b64decode(taken["data"])
+    answer = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole, **clip, **format})
+    taken = b64decode(answer["data"])
+    return taken if format else with_words(taken, browser.execute_script(WRITTEN))
+
+
+def with_words(png: bytes, words: dict[str, list[str]]) -> bytes:
+    """A PNG that also holds the words that are seen in it (https://www.w3.org/TR/png/#11tEXt)."""
+    content = b"tEXt" + KEY + b"\0" + json.dumps(words).encode()
+    chunk = struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+    return png[:-END] + chunk + png[-END:]
+
+
+def words_of(png: bytes) -> dict[str, list[str]]:
+    """The words of `with_words`; none of another PNG."""
+    at = png.find(b"tEXt" + KEY)
+    if at < 0:
+        return {"labels": [], "lines": []}
+    (size,) = struct.unpack_from(">I", png, at - 4)
+    return json.loads(png[at + 4 + len(KEY) + 1 : at + 4 + size])
+
+
+def labels_of(svg: str) -> list[str]:
+    """The titles and the labels of legends of a chart."""
+    groups = re.findall(
+        r'mark-text role-(?:title-text|axis-title|legend-title|legend-label)"[^>]*>(.*?)</g>', svg, re.DOTALL
+    )
+    return [unescape(text).strip() for group in groups for text in re.findall(">([^<]+)<", group)]
 
 
 def tour(frames: Sequence[tuple[int, bytes]], width: int, height: int, seconds: float) -> bytes:

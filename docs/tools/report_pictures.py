@@ -1,9 +1,9 @@
-"""The pictures of pages in README and docs, from `make demo` and docs/tools/gallery.py; needs Chromium.
+"""The pictures of pages in README and docs; needs Chromium.
 
     python docs/tools/report_pictures.py
 
-`docs/portrait.png` is the first screen of the portrait, `docs/report-figures.png` the first figures of a report,
-`docs/head-card.png` the first rows of the card of a head.
+They are the first screens of `PAGES`, the first figures of a report (`report-figures.png`) and the first rows of the
+card of a head (`head-card.png`), from the results of docs/tools/gallery.py.
 """
 
 import time
@@ -15,7 +15,13 @@ from headscope.report import rebuild
 from headscope.report.cards import card, gather
 from headscope.report.heads_page import write_card
 
-DOCS, GALLERY, DEMO = Path(__file__).parents[1], Path("out/gallery"), Path("out/demo/index.html")
+DOCS, GALLERY = Path(__file__).parents[1], Path("out/gallery")
+# By the name of its file, each picture of a first screen: the page, and what makes it.
+PAGES = {
+    "portrait.png": ("out/demo/index.html", "make demo"),
+    "film.png": ("out/film/report.html", "the commands of docs/film.md"),
+    "reproduce.png": ("out/clark2019/reproduction.html", "the commands of docs/reproduce.md"),
+}
 SIZE, CARD = (1280, 800), (900, 560)
 HEAD = (3, 9)
 TITLE = "Where attention goes"
@@ -29,15 +35,19 @@ title.scrollIntoView();
 def main() -> None:
     """Take the pictures, or say why not."""
     if reason := missing():
-        print(f"portrait.png, report-figures.png, head-card.png: skipped, {reason}")
+        print(f"{', '.join(PAGES)}, report-figures.png, head-card.png: skipped, {reason}")
         return
     browser = start()
-    if DEMO.is_file():
-        open_page(browser, DEMO.absolute().as_uri(), *SIZE)
-        time.sleep(1)
-        (DOCS / "portrait.png").write_bytes(picture(browser))
-    else:
-        print(f"portrait.png: skipped, '{DEMO}' is not there; run 'make demo'")
+    for name, (path, command) in PAGES.items():
+        if Path(path).is_file():
+            open_page(browser, Path(path).absolute().as_uri(), *SIZE)
+            time.sleep(1)
+            (DOCS / name).write_bytes(picture(browser))
+        else:
+            print(f"{name}: skipped, '{path}' is not there; run {command}")
+    if not (GALLERY / "profile" / "result.nc").is_file():
+        print(f"report-figures.png, head-card.png: skipped, '{GALLERY}' is not there; run docs/tools/gallery.py")
+        return
     page = rebuild(GALLERY / "profile", formats=("svg",))
     open_page(browser, page.absolute().as_uri(), *SIZE)
     time.sleep(1)

@@ -27,6 +27,13 @@ EXPLAINED = {
     "sentence encoder": "## The built-in model on English",
     "classifier of reviews": "## A fine-tuned classifier",
 }
+# Four ways to choose parts, all without narrower embeddings, by their names in the table.
+SHRUNK = {
+    "ours, without them": "ours",
+    "longest weights": "longest weights",
+    "random parts": "random parts",
+    "gates": "gates",
+}
 STARTS = r"task \| pretrained, untrained classifier"
 
 
@@ -105,6 +112,22 @@ def attributions(page: str) -> Any:
     panels = alt.layer(*layers, data=alt.Data(values=rows)).properties(width=250, height=230)
     drawn = panels.facet(column=alt.Column("model:N", sort=list(EXPLAINED), title=None)).properties(padding=PADDING)
     return finished(drawn, "Which tokens a model uses: methods by faithfulness", "Faithfulness of methods, two models")
+
+
+def shrink_methods(page: str) -> Any:
+    """The accuracy of each way to choose the parts that stay, with its interval, beside the whole model."""
+    scores = {name: score for name, score, *_ in table(page, r"\| accuracy \| by seed")}
+    rows = [{"method": words, **interval(scores[name])} for name, words in SHRUNK.items()]
+    whole = alt.Chart(alt.Data(values=[{"value": number(scores["whole model"])}]))
+    x = {"title": "accuracy (dashes: the whole model)", "scale": alt.Scale(zero=False)}
+    base = alt.Chart(alt.Data(values=rows)).encode(named_rows([row["method"] for row in rows], "method"))
+    layers = [
+        whole.mark_rule(strokeDash=[4, 4], color=OTHERS).encode(alt.X("value:Q", **x)),
+        base.mark_rule(strokeWidth=2, color=OURS).encode(alt.X("lower:Q", **x), alt.X2("upper:Q")),
+        base.mark_point(filled=True, size=70, color=OURS, opacity=1).encode(alt.X("value:Q", **x)),
+    ]
+    drawn = alt.layer(*layers).properties(width=440, height=110, padding=PADDING)
+    return finished(drawn, "MRPC at 41 MB, by the choice of parts", "Accuracy of four ways to choose parts")
 
 
 def fine_tuning(page: str) -> Any:
@@ -200,6 +223,7 @@ PICTURES = {
     "fine-tuning": ("fine-tuning", fine_tuning),
     "pretrain-head": ("measured/pretrain-head", pretrain_head),
     "pruned": ("fine-tuning", pruned),
+    "shrink-methods": ("measured/shrink", shrink_methods),
     "scale": ("measured/scale", scale),
 }
 

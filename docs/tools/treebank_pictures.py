@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from chromium import labels_of, with_words
+
 import headscope
 from headscope.figures.export import of_svg, svg
 from headscope.report.study_page import study_page
@@ -82,7 +84,8 @@ def draw(picture: str, folder: Path, docs: Path) -> None:
     figures = study_page(headscope.open_result(folder / needed[-1])).figures()
     (spec,) = [figure.chart.to_dict(validate=False) for figure in figures if figure.name == wanted]
     path, drawn = docs / picture, svg(spec)
-    path.write_bytes(drawn.encode() if path.suffix == ".svg" else of_svg(drawn, path.suffix.removeprefix(".")))
+    words = {"labels": labels_of(drawn), "lines": []}
+    path.write_bytes(drawn.encode() if path.suffix == ".svg" else with_words(of_svg(drawn, "png"), words))
 
 
 def main(folder: Path = RESULTS, docs: Path = DOCS) -> None:

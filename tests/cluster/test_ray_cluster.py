@@ -4,16 +4,14 @@ import socket
 
 import pytest
 
-from headscope.cluster import ray_cluster
 from headscope.cluster.ray_cluster import Liveness, RayProcess, connect
 from headscope.errors import ClusterLostError, HeadscopeError
 
 
 def test_a_silent_process_is_lost_after_its_patience_and_one_that_answers_again_is_not(
-    monkeypatch: pytest.MonkeyPatch,
+    clock: list[float],
 ) -> None:
-    clock = [100.0]
-    monkeypatch.setattr(ray_cluster.time, "monotonic", lambda: clock[0])
+    clock[0] = 100.0
 
     def after(seconds: float) -> None:
         clock[0] += seconds

@@ -9,14 +9,6 @@ from headscope.front.cli import compute
 from headscope.front.progress import Lines, drawing_bar, progress_bar
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that have gone by, which a test sets."""
-    now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    return now
-
-
 def test_lines_are_some_seconds_apart_and_say_what_is_left(clock: list[float]) -> None:
     said: list[str] = []
     with progress_bar("profile", 400, show=Lines(said.append)) as (advance, _):

@@ -28,7 +28,16 @@ STUDY = Study(source="", required=(), options={"limit": 1000})
 STUDY = '''"""Run the study."""
 
 
-def run(corpora: tuple[Corpus, ...], settings: Settings = DEFAULTS, *, deep: Annotated[int, Range(1, 3)] | None = None):
+class Shape:
+    """A shape.
+
+    * `wide`: Number of columns; see `deep`.
+    """
+
+    wide: Annotated[int, Range(1, 5)] = 2
+
+
+def run(corpora: tuple[Corpus, ...], settings: Settings = D, *, deep: Annotated[int, Range(1, 3)] = 1, shape: Shape):
     """Sort heads.
 
     Arguments:
@@ -95,7 +104,8 @@ def test_a_command_has_the_options_of_its_function_alone(invoke: Callable[..., R
     assert "Number of maps." in sort and "--deep" not in sort and "--no-quick" in sort
     assert "--out" not in invoke("show", "x", "--help").stdout
     assert "'x' is no number of examples" in invoke("--limit", "x").stderr
-    assert invoke("--deep", "4").exit_code == 2
+    assert invoke("--deep", "4").exit_code == invoke("--wide", "6").exit_code == 2
+    assert "Number of columns; see --deep. [default: 2]" in " ".join(study.replace("│", "").split())
 
 
 @pytest.mark.parametrize("study", catalog.names("studies"))

@@ -12,14 +12,6 @@ from support.cli import run_command
 from support.tiny import save_tiny
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that have gone by, which a test sets."""
-    now = [0.0]
-    monkeypatch.setattr(time_needed.time, "monotonic", lambda: now[0])
-    return now
-
-
 class Followed:
     """A study of a fake clock, and what it has said."""
 

@@ -15,8 +15,8 @@ MODEL = Path("out/real/gemma/model.gguf")
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    """The model, whose tokenizer lies beside it."""
-    return headscope.load(MODEL)
+    """The model with its head, whose tokenizer lies beside it."""
+    return headscope.load(MODEL, head=True)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from headscope.viewer.text_maps import TextMaps
 from headscope.viewer.text_tokens import text_tokens
 from headscope.viewer.tiles import LEVELS, quantised
 from headscope.viewer.view_state import comparing, parse_state
+from support.browsing import shape
 from support.tiny import tiny_tokenizer
 from support.viewer_page import opened, picture, session_of, settled, state
 
@@ -191,6 +192,11 @@ def test_the_page_compares_what_is_typed_and_names_the_heads_that_change(
     readout = browser.find_element("css selector", ".compare-view .readout")
     said = f"“the” → “man”: {one:.2f} in first text, {two:.2f} in second text, difference {two - one:+.2f}."
     assert readout.text == said
+    shape(browser, 420)
+    settled(browser)
+    widths = [figure.size["width"] for figure in browser.find_elements("css selector", ".compare-maps figure")]
+    assert len(widths) == 3 and min(widths) > 350, "one map a row, whose labels are whole"
+    shape(browser, 1280)
     shared_map = picture(browser)
     browser.find_element("css selector", "[data-value=map]").click()
     settled(browser)

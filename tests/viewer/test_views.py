@@ -108,6 +108,7 @@ def test_the_heat_map_reads_cell_row_and_column_and_the_card_the_numbers_of_the_
 def test_a_text_is_typed_and_another_is_picked_from_the_corpus(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST})
     first, second, _ = browser.find_elements("css selector", ".text-form textarea")
+    assert first.get_attribute("dir") == "auto"  # a text from right to left
     first.clear()
     first.send_keys("The dog ran")
     second.send_keys("It was old", Keys.ENTER)

@@ -76,9 +76,9 @@ def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str,
     >>> attention_shape(MistralConfig(num_attention_heads=4, num_key_value_heads=2, sliding_window=8), (4, 2))
     {'query_groups': [2, 2], 'windows': [7, 7]}
     """
-    groups = [query_group(config, heads)] * len(heads)
+    groups: list[int | None] = [query_group(config, heads)] * len(heads)
     windows = [int(window) if np.isfinite(window) else None for window in windows_of(config, len(heads)).tolist()]
-    shape: dict[str, list[int | None]] = {"query_groups": groups} if max(groups, default=1) > 1 else {}
+    shape = {"query_groups": groups} if groups.count(1) < len(groups) else {}
     return shape | ({"windows": windows} if any(window is not None for window in windows) else {})
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 
 import headscope
 from headscope import HeadscopeError, Settings
@@ -21,6 +22,7 @@ from support.findings import all_texts_of
 from support.letters import SPECIAL, letter_model, letter_tokenizer, planted_letters, sequences
 from support.planted import CERTAIN, HIDDEN, PIECES, WIDTH, Head, planted
 from support.small_model import small_model
+from support.tiny import tiny_gpt2
 
 QUICK = Settings(resamples=20)
 
@@ -39,7 +41,7 @@ def of_classes(folder: Path, text: str) -> headscope.Corpus:
 
 
 @torch.inference_mode()
-def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray]]:
+def naive(model: headscope.Model, row: str) -> dict[str, Any]:
     """Shares, multiples and attention at distances of one sequence, by loops over tokens."""
     network = model.network
     network.set_attn_implementation("eager")
@@ -60,10 +62,11 @@ def naive(model: headscope.Model, row: str) -> dict[str, dict[object, np.ndarray
         at = [maps[:, :, query, query + distance] for query in range(tokens) if 0 <= query + distance < tokens]
         far[distance] = np.mean(at, axis=0)
     for query, piece in enumerate(row, 1):
-        for other in {*row}:
-            keys = [at for at, letter in enumerate(row, 1) if letter == other]
+        seen = tokens if model.looks_ahead else query + 1
+        for other in {*row[: seen - 1]}:
+            keys = [at for at, letter in enumerate(row[: seen - 1], 1) if letter == other]
             pairs[piece, other].append(sum((maps[:, :, query, key] for key in keys), start=np.zeros(maps.shape[:2])))
-            pairs[piece, other, "over its share"].append(pairs[piece, other][-1] / (len(keys) / tokens))
+            pairs[piece, other, "over its share"].append(pairs[piece, other][-1] / (len(keys) / seen))
     return {"attention": share, "multiple": times, "distance": far, "pairs": dict(pairs)}
 
 
@@ -85,6 +88,13 @@ def test_shares_multiples_and_distances_are_those_of_loops_over_tokens(tmp_path:
                 name,
                 label,
             )
+    assert_pairs(result, expected)
+    assert result["word_class"].values.tolist() == ["R0", "R1", "R2"]
+    assert result["piece"].size == 20
+
+
+def assert_pairs(result: xr.Dataset, expected: list[dict[str, Any]]) -> None:
+    """What pieces give pieces is that of the loops, and is there where these have tokens."""
     for key in {key for one in expected for key in one["pairs"]}:
         values = [value for one in expected for value in one["pairs"].get(key, ())]
         name = "piece_pair_multiple" if key[2:] else "piece_pair_attention"
@@ -94,8 +104,12 @@ def test_shares_multiples_and_distances_are_those_of_loops_over_tokens(tmp_path:
     assert result["piece_pair_attention"].notnull().any(("layer", "head")).sum() * 2 == len(
         {key for one in expected for key in one["pairs"]}
     )
-    assert result["word_class"].values.tolist() == ["R0", "R1", "R2"]
-    assert result["piece"].size == 20
+
+
+def test_a_causal_model_gives_pieces_that_it_has_seen() -> None:
+    model = headscope.wrap(tiny_gpt2(vocab_size=25), letter_tokenizer())
+    rows = sequences(3, 12)
+    assert_pairs(headscope.profile(model, rows, QUICK), [naive(model, row.replace(" ", "")) for row in rows])
 
 
 def test_no_vocabulary_of_words_has_these_numbers() -> None:

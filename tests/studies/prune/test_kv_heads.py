@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
 from headscope.capture.transformers_logging import quiet
-from headscope.corpora.tasks import words
+from headscope.corpora.tasks import Task, words
 from headscope.models.pruned_folder import save
 from headscope.outputs.gradient_importance import gate_gradients, importance
 from headscope.outputs.task_inputs import task_inputs
@@ -85,14 +85,13 @@ def test_the_smaller_model_is_that_of_plain_hooks_when_it_is_saved_and_when_it_g
         written = network.generate(ids, do_sample=False, use_cache=False, **options)
     with quiet():
         save(prune(model, remove), tmp_path / "model")
-        loaded = headscope.load(str(tmp_path / "model"), head=True).network
-        plain = AutoModelForCausalLM.from_pretrained(tmp_path / "model", trust_remote_code=True).eval()
+        loaded: Any = headscope.load(str(tmp_path / "model"), head=True).network
+        plain: Any = AutoModelForCausalLM.from_pretrained(tmp_path / "model", trust_remote_code=True).eval()
         for smaller in (loaded, plain):
             ours = smaller(ids, use_cache=True)
             torch.testing.assert_close(ours.logits, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
             assert torch.equal(smaller.generate(ids, do_sample=False, **options), written)
-            cached: Any = ours.past_key_values
-            assert [tuple(layer.keys.shape) for layer in cached.layers] == [(2, 1, 7, WIDTH)] * 2
+            assert [tuple(layer.keys.shape) for layer in ours.past_key_values.layers] == [(2, 1, 7, WIDTH)] * 2
 
 
 def test_a_kv_head_whose_query_heads_undo_each_other_goes_first(tmp_path: Path) -> None:
@@ -160,7 +159,8 @@ def test_what_cannot_be_cut_is_refused_before_anything_is_measured(
 
 
 def test_a_ranking_is_read_where_it_was_measured_of_kv_heads(tmp_path: Path) -> None:
-    model, measured_on = decoder("qwen3"), {"importance": TASK, "sweep": replace(TASK, train=TASK.dev)}
+    model = decoder("qwen3")
+    measured_on: dict[Any, Task] = {"importance": TASK, "sweep": replace(TASK, train=TASK.dev)}
     for unit in ("head", "kv"):
         measured = ablate(model, TASK, QUICK, unit=unit, mode="zero")
         results.save(measured, tmp_path / unit)

@@ -20,7 +20,7 @@ export function examplesView(context) {
     list.removeAttribute("aria-busy");
   };
   const item = ({ text, second, value }) => make("li", {},
-    make("button", { type: "button", class: "example", disabled: !source.live, onclick: () => context.show(text, second ?? "") }, second ? `${text} | ${second}` : text),
+    make("button", { type: "button", class: "example", dir: "auto", disabled: !source.live, onclick: () => context.show(text, second ?? "") }, second ? `${text} | ${second}` : text),
     make("span", { class: "quiet" }, ` ${value.toFixed(2)}`));
   if (names.length) load();
   const which = names.length > 1 ? choice("Most attention to", names.map((each) => [each, (context.numbers().names[each] ?? each).replace(": ", ", ")]), by(), (value) => { store.set({ by: value }, true); load(); }) : null;

@@ -18,7 +18,7 @@ const TELLING = ["relation", "previous", "next"]; // kinds of the head that is c
 export function createFrame(context) {
   const { source, store } = context;
   const form = source.live ? textForm(context) : null;
-  const words = make("p", { class: "text-line" });
+  const words = make("p", { class: "text-line", dir: "auto" });
   const changes = make("p", { class: "changes", role: "status", hidden: true });
   const grid = headGrid(context);
   const pane = headPane(context, () => gridSvg(grid.pictures(), context.names()));

@@ -6,9 +6,9 @@ const LONGEST = 100000; // letters
 
 export function textForm(context) {
   const { store, source } = context;
-  const first = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "A sentence", onkeydown: onEnter(send) });
-  const second = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "a second sentence, if you like", onkeydown: onEnter(send) });
-  const against = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "another text, with a word changed", onkeydown: onEnter(send) });
+  const first = make("textarea", { rows: "1", dir: "auto", maxlength: String(LONGEST), placeholder: "A sentence", onkeydown: onEnter(send) });
+  const second = make("textarea", { rows: "1", dir: "auto", maxlength: String(LONGEST), placeholder: "a second sentence, if you like", onkeydown: onEnter(send) });
+  const against = make("textarea", { rows: "1", dir: "auto", maxlength: String(LONGEST), placeholder: "another text", onkeydown: onEnter(send) });
   const note = make("span", { class: "quiet", role: "status" });
   const element = make("div", { class: "text-form", role: "form", "aria-label": "Text" },
     make("label", { class: "grow" }, make("span", {}, "Text"), first),
@@ -40,7 +40,7 @@ export function textForm(context) {
       back.disabled = page === 0;
       on.disabled = found.length < 20;
       list.start = page * 20 + 1;
-      list.replaceChildren(...found.map((each) => make("li", {}, make("button", { type: "button", class: "example", onclick: () => {
+      list.replaceChildren(...found.map((each) => make("li", {}, make("button", { type: "button", class: "example", dir: "auto", onclick: () => {
         folder.open = false;
         context.show(each.first, each.second ?? "");
       } }, each.second ? `${each.first} | ${each.second}` : each.first))));

@@ -60,7 +60,7 @@ class PairSums:
         return members, (members.cumsum(1) if self.causal else members.sum(1, keepdim=True).expand_as(members)) / seen
 
 
-@dataclass(frozen=True)
+@dataclass
 class PairAttention:
     """One of the two numbers of `PairSums`, whose cases are the queries that see a token of the other piece."""
 
@@ -76,7 +76,9 @@ class PairAttention:
 
 def pair_measures(names: tuple[str, ...], members: PieceMembers, *, causal: bool) -> list[Measure]:
     """The measures of the pieces of a small vocabulary."""
-    observe, coords = PairSums(members, causal), {"from_piece": names, "piece": names}
-    numbers = [STUDY.labels[name] for name in NAMES]
-    labels = [Variable(number.name, number.what, number.unit, STUDY.source, coords, "tokens") for number in numbers]
-    return [PairAttention(variable, observe) for variable in labels]
+    observe, measures = PairSums(members, causal), list[Measure]()
+    for number in (STUDY.labels[name] for name in NAMES):
+        coords = dict.fromkeys(("from_piece", "piece"), names)
+        label = Variable(number.name, number.what, number.unit, STUDY.source, {**coords}, "tokens")
+        measures.append(PairAttention(label, observe))
+    return measures

@@ -23,12 +23,6 @@ def facts(numbers: Numbers) -> dict[str, Any]:
     return numbers.attribute("shrinking")
 
 
-def times_as_fast(numbers: Numbers) -> float:
-    """How many times as fast the saved model is: the mean over the timed shapes of the share of time, turned over."""
-    timed = facts(numbers)["timed"]
-    return len(timed) / sum(shape["after"] / shape["before"] for shape in timed)
-
-
 class Point(NamedTuple):
     """A model of the first figure: to which line it belongs, its score, how many times as fast it is, and its size."""
 
@@ -46,7 +40,7 @@ def points(numbers: Numbers) -> Iterator[Point]:
     for step, (speed, size) in enumerate(zip(speeds, sizes, strict=True)):
         yield Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
     score = estimate(result, "shrunk_score", metric=metric)
-    yield Point("saved model", score, times_as_fast(numbers), saved["megabytes"][1])
+    yield Point("saved model", score, saved["times_as_fast"][0], saved["megabytes"][1])
     if files := saved.get("eight_bit"):
         both = zip(saved["timed"], files["milliseconds"], strict=True)
         shares = [after / timed["before"] for timed, (_, after) in both]

@@ -12,7 +12,7 @@ from headscope.report.claims import Claim, no_worse
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, layers_named, measured, number, sentence_case
-from headscope.studies.size.shrink.figures import REMOVED, facts, times_as_fast
+from headscope.studies.size.shrink.figures import REMOVED, facts
 
 AGREES = " Labels are the whole model's own answers, right or wrong."
 
@@ -82,12 +82,11 @@ def no_claim(result: xr.Dataset) -> Finding:
 def smaller(numbers: Numbers) -> Finding:
     """How many times as fast the saved model is, by rounds, and its parameters; the table of forms has the rest."""
     saved, (before, after) = facts(numbers), facts(numbers)["parameters"]
-    least, most = (number(times, ".2f") for times in saved["times_as_fast"][1:])
+    fast, least, most = (number(times, ".2f") for times in saved["times_as_fast"])
     text = f"By rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
     text += f" {saved['busy']}" if saved["busy"] else ""
     text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
-    fast, share = number(times_as_fast(numbers), ".2f"), after / before
-    return Finding(f"The model is {fast} times as fast and has {share:.0%} of the parameters", text)
+    return Finding(f"The model is {fast} times as fast and has {after / before:.0%} of the parameters", text)
 
 
 def next_step(numbers: Numbers) -> Finding | None:
