@@ -46,7 +46,7 @@ LIMITS = {
     "pages: json.loads": 0,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 7,
-    "tests: lines": 62_372,
+    "tests: lines": 62_374,
     "tests: monkeypatch.setattr": 223,
     "docs: words": 60_566,
 }

@@ -32,6 +32,7 @@ from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
+from headscope.front.cli.compute import Computed
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.rerun import rerun
 from headscope.models.checkpoint import locate
@@ -151,7 +152,7 @@ def read_command(content: bytes, folder: Path) -> object:
 
     def compute(study: str, values: dict[str, Any], clock: object) -> Any:
         given.update(values)
-        return SimpleNamespace(result=_small_result(), journal=SimpleNamespace(remove=lambda: None))
+        return Computed(_small_result(), {}, SimpleNamespace(remove=lambda: None))
 
     with (
         patch("headscope.front.cli.rerun.compute", compute),

@@ -192,8 +192,9 @@ def test_a_page_over_a_closed_result_is_one_line(name: str, shelf: Path, monkeyp
         page.unlink()
     with closed(shelf / name, 0o500 if (shelf / name).is_dir() else 0):
         done = invoke(f"report {shelf}/results --no-figures")
-    assert done.exit_code == 2 and done.stderr.count("\n") == 1, (done.stderr, done.exception)
-    assert str(shelf / name) in done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.endswith(" left")]  # which a slow machine says
+    assert done.exit_code == 2 and len(lines) == 1, (lines, done.exception)
+    assert str(shelf / name) in lines[0]
 
 
 PYTHON = {

@@ -28,7 +28,7 @@ class PieceMembers:
 
 
 @dataclass(frozen=True)
-class PairSums:
+class PiecePairSums:
     """What tokens of each piece give each piece, and the same over its share of the tokens that a query sees.
 
     * `causal`: whether tokens see none after them.
@@ -62,10 +62,10 @@ class PairSums:
 
 @dataclass
 class PairAttention:
-    """One of the two numbers of `PairSums`, whose cases are the queries that see a token of the other piece."""
+    """One of the two numbers of `PiecePairSums`, whose cases are the queries that see a token of the other piece."""
 
     VARIABLE: Variable
-    observe: PairSums
+    observe: PiecePairSums
 
     def finish(self, observed: Float[Tensor, "1 head piece twice"], batch: Batch) -> Values:
         """The sums of the batch."""
@@ -76,7 +76,7 @@ class PairAttention:
 
 def pair_measures(names: tuple[str, ...], members: PieceMembers, *, causal: bool) -> list[Measure]:
     """The measures of the pieces of a small vocabulary."""
-    observe, measures = PairSums(members, causal), list[Measure]()
+    observe, measures = PiecePairSums(members, causal), list[Measure]()
     for number in (STUDY.labels[name] for name in NAMES):
         coords = dict.fromkeys(("from_piece", "piece"), names)
         label = Variable(number.name, number.what, number.unit, STUDY.source, {**coords}, "tokens")
