@@ -47,6 +47,7 @@ def _scores(result: xr.Dataset, form: str, metric: str) -> list[Cell]:
     scores = [estimate(result, f"{form}_score", metric=metric).cell(".3f") if is_scored else ("", "")]
     if "words_change" not in result:
         return scores
-    name = f"{form}_words"
-    words = number(estimate(result, name, words_metric="perplexity").value) if form and name in result else ""
-    return [*scores, (words, "")]
+    if form not in ("whole", "shrunk"):  # words are scored of these alone
+        return [*scores, ("", "")]
+    perplexity = estimate(result, f"{form}_words", words_metric="perplexity").value
+    return [*scores, (number(perplexity), "")]
