@@ -52,8 +52,14 @@ BESIDE = ("_ci", "_n_examples")
 FRAME = {"typical_map"}
 # What `headscope.Watch` alone reads.
 OF_WATCH = ("step_largest", "step_sink", "step_received")
-# What takes more layers or more seeds than the small results have, or a model of the next word.
-SELDOM = {"film": {"order_of_layers", *OF_WATCH}, "finetune": {"early_correlation"}, "prune": {"cache_bytes"}}
+# What takes more layers, seeds, words or other models and texts than the small results have.
+SELDOM = {
+    "cloze": {"human_agreement"},
+    "film": {"order_of_layers", *OF_WATCH},
+    "finetune": {"early_correlation"},
+    "probe": {"relation_contribution"},
+    "prune": {"cache_bytes"},
+}
 # Sentences with their maps, which a study of few links does not keep.
 KEPT = {"map"}
 # What the task of shortcuts alone has; its generated pairs are read in tests/studies/ablate.

@@ -192,6 +192,10 @@ def test_the_page_compares_what_is_typed_and_names_the_heads_that_change(
     readout = browser.find_element("css selector", ".compare-view .readout")
     said = f"“the” → “man”: {one:.2f} in first text, {two:.2f} in second text, difference {two - one:+.2f}."
     assert readout.text == said
+    browser.execute_script("document.querySelector('.facts').open = true")
+    settled(browser)
+    titles = [title.text for title in browser.find_elements("css selector", ".facts thead th")]
+    assert titles == ["attends", "head 2-3 in first text, to", "head 2-3 in second text, to"]
     shape(browser, 420)
     settled(browser)
     widths = [figure.size["width"] for figure in browser.find_elements("css selector", ".compare-maps figure")]

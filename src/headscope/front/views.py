@@ -124,7 +124,7 @@ def _opened(
     about, index = results_about(models, measured), index_about(models[0], indexes)
     read = () if corpus is None else (corpora.read(corpus),)
     session = ViewSession(models, read, about, index)
-    text = session.text(TEXT if first is None else first, second, against)["id"]
+    text = session.text(TEXT if first is None else str(first), second, against)["id"]
     return session, text, fragment(state) if against is None else comparing(fragment(state))
 
 

@@ -76,7 +76,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
             raise HeadscopeError(f"{named} needs a text; add --text TEXT")
         if against is not None and (with_ or steps or second is not None):
             raise HeadscopeError("--against compares two texts in one model; leave out --with, --steps and --second")
-        if export:
+        if export and text is not None:
             subject = (places, with_, steps, corpora or ["sample"])
             typer.echo(escaped(_exported(export, subject, (text, second, against), state, options)))
             return

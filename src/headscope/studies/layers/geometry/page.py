@@ -134,9 +134,11 @@ def segments(numbers: Numbers) -> Finding:
     )
 
 
-def outliers(numbers: Numbers) -> Finding:
+def outliers(numbers: Numbers) -> Finding | None:
     """The dimensions that add most to the anisotropy, and those with a far mean."""
-    shares = numbers.array("top_dimension_share").sum("dimension_rank", skipna=False)
+    shares = numbers.array("top_dimension_share").sum("dimension_rank", skipna=False).dropna("layer")
+    if not shares.size:
+        return None
     top = shares[shares.argmax("layer")]
     layer = int(top["layer"])
     dimensions = numbers.result["top_dimension"].sel(layer=layer)

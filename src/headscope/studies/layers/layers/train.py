@@ -30,6 +30,9 @@ from headscope.studies.layers.layers.train_classes import train_classes
 CACHE, GPU_MEMORY = 40_000_000, 1_000_000_000
 Losses = Float[np.ndarray, "case space"]
 
+# Numbers of the matrices of some spaces that are solved together, in several copies.
+CELLS = 1 << 22
+
 
 def train(
     group: CaseGroup,
@@ -98,6 +101,9 @@ def ridge(
 
     * `penalties`: half of each is the cost of the sum of squares of the weights, beside half of the squared errors.
     """
+    together = max(1, CELLS // vectors.shape[-1] ** 2)
+    if len(vectors) > together:
+        return torch.cat([ridge(part, values, penalties) for part in vectors.split(together)])
     gram, products = vectors.mT @ vectors, (values @ vectors)[..., None]  # [space, dim, 1]
     added = torch.eye(gram.shape[-1]).to(gram)
     solutions = [

@@ -4,6 +4,7 @@ These are minutes of the built-in model; a larger one takes up to ten.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -60,8 +61,8 @@ def depth(model: Model) -> float:
 
 def work(model: Model) -> float:
     """The work of all sets of an input, as a multiple of that in the built-in model."""
-    weights = model.network.base_model.num_parameters(exclude_embeddings=True)
-    return depth(model) * weights / BUILT_IN_WEIGHTS
+    network: Any = model.network.base_model
+    return depth(model) * network.num_parameters(exclude_embeddings=True) / BUILT_IN_WEIGHTS
 
 
 def fitting(lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_OF_TWO_MINUTES) -> SampleSizes:
