@@ -69,7 +69,8 @@ def read(result: xr.Dataset) -> str:
     'minilm on sample, 2 examples, 31 tokens'
     """
     attrs = result.attrs
-    return f"{attrs['model']} on {attrs['corpus']}, {_counted(attrs, n_examples='example', n_tokens='token')}"
+    drawn = f" ({attrs['drawn']})" if attrs.get("drawn") else ""
+    return f"{attrs['model']} on {attrs['corpus']}, {_counted(attrs, n_examples='example', n_tokens='token')}{drawn}"
 
 
 def reads_attention(result: xr.Dataset) -> bool:

@@ -79,7 +79,7 @@ def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) 
     tables = {table.name: table for table in page.tables()}
     assert len(tables["steps"].rows) == result.sizes["step"]
     forms, timed = tables["forms"], facts(result)["timed"]
-    assert forms.headline and [labels[0] for labels, _ in forms.rows] == ["whole", "float32"]
+    assert forms.headline and [labels[0] for labels, _ in forms.rows] == ["whole", "float32", "bfloat16"]
     assert [cell[0] for cell in forms.rows[1][1] if cell][-1] == f"{timed[-1]['after']:.1f}"
     assert tables["changed"].columns[0].words == "Other text" and 0 < len(tables["changed"].rows) <= 10
 
