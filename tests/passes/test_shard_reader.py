@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from headscope import Model, Settings, catalog
+from headscope import Model, Settings
 from headscope.corpora import Corpus, read
 from headscope.corpora.parsing.lines import Cursor
 from headscope.encoding.encoder import Words
@@ -22,6 +22,7 @@ from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
 from headscope.passes.planned_pass import PassResult, return_freed_memory
 from headscope.passes.settings import PassJournal
+from support import runs
 from support.killed import Killed
 from support.same import assert_same
 
@@ -64,7 +65,7 @@ def bits(result: PassResult[Any]) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_several_processes_give_the_bits_of_one(study: str, model: Model, corpus: Corpus) -> None:
-    run = catalog.load("studies", study).run
+    run = getattr(runs, study)
     read_ = (corpus,) if study in ("patterns", "layers") else corpus
     one, several = (run(model, read_, settings(workers), **OPTIONS.get(study, {})) for workers in (1, 3))
     assert_same(several, one)

@@ -5,6 +5,7 @@ weights, these with sharp or exactly uniform attention, of decoders, of ALBERT, 
 planted beside shuffled links, roles or labels, beside trees of other sentences, in a single example, and in four
 documents, of which nothing is sure; and sharp random weights that read six.
 
+>>> from headscope import catalog
 >>> set(CASES) | set(NO_CLAIMS) == set(catalog.names("studies"))
 True
 """
@@ -23,10 +24,10 @@ import xarray as xr
 from transformers import AutoModel, BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
 
 import headscope
-from headscope import Model, Settings, catalog
+from headscope import Model, Settings
 from headscope.report.study_page import study_page
 from support import claim_texts as texts
-from support import far_past
+from support import far_past, runs
 from support.planted import WIDTH, Head, looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.planted_task import planted_classifier
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
@@ -176,8 +177,7 @@ def _of_steps(study: str, network: PreTrainedModel, data: Any, settings: Setting
 def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         model, given = save_tiny(Path(folder) / "model", network), data if study == "pretrain_head" else (data,)
-        run_study = catalog.load("studies", study).run
-        return run_study(str(model), given, settings, directory=Path(folder) / "out", loading={}, **options)
+        return getattr(runs, study)(str(model), given, settings, directory=Path(folder) / "out", loading={}, **options)
 
 
 def _beside_a_narrow_one(
@@ -189,9 +189,7 @@ def _beside_a_narrow_one(
             str(save_tiny(Path(folder) / name, one))
             for name, one in (("tuned", network), ("narrow", narrow(settings.seed)))
         )
-        return catalog.load("studies", study).run(
-            tuned, (data,), settings, loading={}, tuned=tuned, random=other, **options
-        )
+        return getattr(runs, study)(tuned, (data,), settings, loading={}, tuned=tuned, random=other, **options)
 
 
 def _of_items(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:

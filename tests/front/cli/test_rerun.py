@@ -81,9 +81,10 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     def compute(study: str, given: dict[str, Any], clock: object) -> Any:
         values.update(given)
-        return SimpleNamespace(result=profile_result(), journal=SimpleNamespace(remove=lambda: None))
+        return SimpleNamespace(result=profile_result(), inputs={}, journal=SimpleNamespace(remove=lambda: None))
 
     monkeypatch.setattr("headscope.front.cli.rerun.compute", compute)
+    monkeypatch.setattr("headscope.front.cli.rerun.made_from", lambda *_: {})
     return values
 
 

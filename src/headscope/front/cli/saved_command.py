@@ -32,6 +32,8 @@ FOLLOWED = {
     *("kind", "columns", "document", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
     *("revision", "tokenizer", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
 }
+# Words of a command that say how it prints.
+SILENCE = {"--quiet", "-q", "--json", "--debug"}
 MODELS, CORPORA = ("model", "models", "steps"), ("corpus", "corpora", "other", "training", "trainings")
 
 
@@ -110,11 +112,18 @@ def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
         return ""
     try:
         attributes = results.read(directory).attrs
-        if "interrupted" in attributes or attributes.get("command", "[]") != json.dumps(list(words)):
-            return "" if "interrupted" in attributes else OTHER_COMMAND
+        if "interrupted" in attributes:
+            return ""
+        if _without_silence(json.loads(attributes.get("command", "[]"))) != _without_silence(words):
+            return OTHER_COMMAND
         return difference(json.loads(attributes.get(ATTRIBUTE, "{}")), _made_from_now(study, words)) or None
     except HeadscopeError as error:
         return str(error)  # whatever is wrong with the inputs, the study itself says
+
+
+def _without_silence(words: Sequence[str]) -> list[str]:
+    """The words of a command but for those that say how much it prints."""
+    return [word for word in words if word not in SILENCE]
 
 
 def _made_from_now(study: str, words: Sequence[str]) -> Fingerprint:

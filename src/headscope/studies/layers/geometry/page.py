@@ -110,7 +110,7 @@ def dimension(numbers: Numbers) -> Finding:
     share = numbers.array("top_dimension_share", dimension_rank=rank)
     low, high = float(share.min()), float(share.max())
     shares = f"{low:.0%} to {high:.0%}" if low < high else f"{high:.0%}"
-    text = f"Share of the anisotropy that the dimension with the largest share adds, by layer: {shares}."
+    text = f"Share of the anisotropy that one dimension adds at most, by layer: {shares}."
     return Finding(f"A single dimension adds up to {high:.0%} of the anisotropy", text)
 
 
