@@ -14,7 +14,7 @@ def served_app(app: ASGIApp) -> Iterator[str]:
     """The address of the page while the block runs."""
     with listening(0) as socket:
         server = server_of(app)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{socket.getsockname()[1]}/"
@@ -22,4 +22,4 @@ def served_app(app: ASGIApp) -> Iterator[str]:
             server.should_exit = True
             thread.join(timeout=5)
             server.force_exit = True  # a browser may hold a connection open
-            thread.join()
+            thread.join(timeout=5)  # a thread that does not end then ends with the tests
