@@ -39,7 +39,7 @@ def main() -> None:
     torch.set_num_threads(1)
     model, settings = load(given.model), Settings()
     corpus = read(given.treebank, Options(limit=given.limit))
-    recipe = ProbeRecipe(ranks=(64,), learning_rate=0.003, batch=20, epochs=given.epochs, held_out=0.1)
+    recipe = ProbeRecipe(epochs=given.epochs)
     rows = []
     for number in range(given.rounds):
         start = time.process_time()

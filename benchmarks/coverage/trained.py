@@ -32,7 +32,7 @@ def structure(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of distance and depth probes by layer and baseline."""
     drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False).training
     with capture_treebanks(TreebankStates, partial(states_pass, model, SETTINGS), corpus, drawn, BYTES) as states:
-        recipe = ProbeRecipe(ranks=(64,), learning_rate=0.003, batch=20, epochs=6, held_out=HELD_OUT)
+        recipe = ProbeRecipe(held_out=HELD_OUT)
         maps = fit(states.train, recipe, SETTINGS.seed, model.device).maps
         found = score(states.test, maps, model.device)
         document = from_zero([sentence.unit for sentence in states.test.sentences])

@@ -16,6 +16,7 @@ from benchmarks.shrink.static_table import static_table
 from headscope import Model, Settings, load, results
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task, aligned, read, score
+from headscope.front import signatures
 from headscope.models.onnx import session_of
 from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs

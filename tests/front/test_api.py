@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import datasets
 import numpy as np
@@ -194,7 +194,7 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
         (lambda: headscope.plot(RESULT, "attention_to", token_kin="sep"), "did you mean 'token_kind'"),
         (lambda: headscope.profile(RESULT, TEXTS), "a result is no model"),
         (lambda: headscope.finetune(RESULT, TEXTS, labels=[0, 1]), "a Dataset is in memory.*save_pretrained.*folder"),
-        (lambda: headscope.read_task(pd.DataFrame({"text": TEXTS})), r"no name.*read_task\('mine', data\)"),
+        (lambda: headscope.read_task(cast(Any, pd.DataFrame({"text": TEXTS}))), r"no name.*read_task\('mine', data\)"),
         (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
         (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
         (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use a number from 1 to 1000000"),

@@ -101,7 +101,7 @@ def test_calls_of_other_libraries_work_or_name_the_remedy(model: Any, tmp_path) 
         (lambda: headscope.show(model, texts)): "give one text",
         (lambda: headscope.profile(model.network, texts, tokenizer="/no/such")): "name a folder that save_pretrained",
         (lambda: headscope.load("minilm", dtype=torch.int8)): "dtype 'int8' is unknown",
-        (lambda: headscope.load_result("out")): "there are: load, open_result, save_result",
+        (lambda: headscope.__getattr__("load_result")): "there are: load, open_result, save_result",
     }.items():
         with pytest.raises((HeadscopeError, TypeError, AttributeError), match=remedy):
             called()
