@@ -37,7 +37,7 @@ def test_models_are_compared_on_the_dev_split_and_scored(
     assert result.attrs["n_examples"] == 40 and result["model"].values.tolist() == ["after"]
     assert result["restored_score"].sel(metric="accuracy").values.tolist() == [[1, 1, 0.5]]
     assert "160/160" in done.stderr
-    assert "similarity: after" in done.stdout and "restored score" in done.stdout
+    assert "similarity (cosine)" in done.stdout and "restored score" in done.stdout
     assert (tmp_path / "figures" / "restored_score.svg").is_file()
     assert "2-3" in (tmp_path / "report.html").read_text()
 
