@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
 from headscope.figures.theme import FONT
 from headscope.report.render import digest, joined, script_json
+from headscope.results.variables import places
 from headscope.storage.files import write_atomically
 from headscope.viewer import tiles
 from headscope.viewer.pictures import picture
@@ -176,7 +177,7 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
     maps = session.maps(text)
     for head in state.heads:
         session.refuse_head(maps, *head)
-    heads = list(tiles.head_names(maps.heads))
+    heads = places(maps.heads)
     chosen = [head for head in heads if head in (state.heads or session.usual_heads())]
     others = [head for head in heads if head not in chosen]
     for group in (chosen, others):

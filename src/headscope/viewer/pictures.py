@@ -15,12 +15,12 @@ from headscope.figures.attention_image import AtlasCell, atlas, attention_images
 from headscope.figures.theme import CATEGORIES, INK, finished
 from headscope.figures.tidy import inline
 from headscope.report.kinds import COLOURS
+from headscope.results.variables import places
 from headscope.viewer.kept_texts import KeptText
 from headscope.viewer.listings import LISTINGS
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import MOST_WORDS, TextMaps
 from headscope.viewer.text_tokens import TextTokens, word_pairs
-from headscope.viewer.tiles import head_names
 from headscope.viewer.view_state import ViewState
 
 ROW, WIDTH = 18, 260
@@ -194,7 +194,7 @@ def _grid(session: ViewSession, text: str, model: int) -> Any:
     kinds = {(layer, head): (kind, word) for layer, head, kind, word in numbers["kinds"]}
     cells = [
         AtlasCell(layer, head, map_image(levels[layer - 1, head - 1]), *kinds.get((layer, head), ("mixed", "")))
-        for layer, head in head_names(session.maps(text, model).heads)
+        for layer, head in places(session.maps(text, model).heads)
     ]
     title = f"{session.titles(text)[model]}: all heads in “{_sentence(session.maps(text, model).text)}”"
     return atlas(cells, COLOURS, title, cell=60 if maximum.shape[1] <= 12 else 44)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.errors import HeadscopeError
+from headscope.results.variables import places
 from headscope.viewer import tiles
 from headscope.viewer.text_maps import TextMaps
 from headscope.viewer.text_tokens import TextTokens
@@ -45,7 +46,7 @@ class TextChanges:
     @cached_property
     def heads(self) -> list[HeadChange]:
         """What changes in each head."""
-        return [HeadChange(*head, *self._numbers(*head)) for head in tiles.head_names(self.first.heads)]
+        return [HeadChange(*head, *self._numbers(*head)) for head in places(self.first.heads)]
 
     @cached_property
     def overviews(self) -> list[tiles.Overview]:

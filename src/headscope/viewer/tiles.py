@@ -5,11 +5,13 @@ keep their shape. Each step of rounding loses at most half of a 255th of the row
 """
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, UInt8
+
+from headscope.results.variables import places
 
 LEVELS = 255
 TILE = 256
@@ -66,21 +68,12 @@ def pooled(tile: Tile, zoom: int) -> Tile:
     return Tile(maximum, np.maximum.reduceat(scaled, rows, axis=0))
 
 
-def head_names(heads: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Layer and head, from 1, of layers with so many heads.
-
-    >>> list(head_names((1, 2)))
-    [(1, 1), (2, 1), (2, 2)]
-    """
-    return ((layer, head) for layer, number in enumerate(heads, 1) for head in range(1, number + 1))
-
-
-def overviews(heads: Sequence[int], length: int, head_map: Callable[[int, int], Tile]) -> Overview:
+def overviews(heads: tuple[int, ...], length: int, head_map: Callable[[int, int], Tile]) -> Overview:
     """The maps of all heads with at most 64 cells on a side; `head_map` gives that of a layer and head."""
     side = -(-length // (1 << zoom_of(length, OVERVIEW)))
     maximum = np.zeros((len(heads), max(heads)), np.float32)
     levels = np.zeros((*maximum.shape, side, side), np.uint8)
-    for layer, head in head_names(heads):
+    for layer, head in places(heads):
         maximum[layer - 1, head - 1], levels[layer - 1, head - 1] = overview(head_map(layer, head), OVERVIEW)
     return maximum, levels
 

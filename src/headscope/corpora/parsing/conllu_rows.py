@@ -100,8 +100,17 @@ def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRo
         id = parse_id_value(word_id)
     except (ParseException, ValueError) as error:  # ValueError: thousands of digits
         raise Bad(number, f"id '{word_id[:20]}' is not a word, a range or an empty node") from error
-    pairs = dict(part.split("=", 1) for part in misc.split("|") if "=" in part)
-    return ConlluRow(number, 0 if id is None else id, form, lemma, upos, sys.intern(feats), head, deprel, pairs)
+    values = named_values(misc)
+    return ConlluRow(number, 0 if id is None else id, form, lemma, upos, sys.intern(feats), head, deprel, values)
+
+
+def named_values(text: str) -> dict[str, str]:
+    """The values of a column by their names (FEATS, MISC).
+
+    >>> named_values("Number=Sing|Person=3"), named_values("_")
+    ({'Number': 'Sing', 'Person': '3'}, {})
+    """
+    return dict(part.split("=", 1) for part in text.split("|") if "=" in part)
 
 
 def _check_ids(rows: list[ConlluRow]) -> None:

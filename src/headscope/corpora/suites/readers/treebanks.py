@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora.parsing.conllu_rows import Block, ConlluRow, blocks, tree_of
+from headscope.corpora.parsing.conllu_rows import Block, ConlluRow, blocks, named_values, tree_of
 from headscope.corpora.parsing.conllu_text import text_and_spans
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import GAP, ClozeItem, gap
@@ -107,20 +107,16 @@ def _is_joined(subject: int, words: Sequence[ConlluRow], heads: Sequence[int]) -
 
 def _shows_number(word: ConlluRow) -> bool:
     """Whether a word is a finite verb in the third person with a number."""
-    features = _features(word)
+    features = named_values(word.morphology)
     is_third = features.get("VerbForm", "Fin") == "Fin" and features.get("Person", "3") == "3"
     return word.upos in VERBS and is_third and features.get("Number") in OTHER and word.form.isalpha()
 
 
 def _inflection(word: ConlluRow) -> tuple[Inflection, str]:
-    features = _features(word)
+    features = named_values(word.morphology)
     number = features.pop("Number")
     return (word.lemma, frozenset(features.items())), number
 
 
 def _number(word: ConlluRow) -> str:
-    return _features(word).get("Number", "")
-
-
-def _features(word: ConlluRow) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in word.morphology.split("|") if "=" in part)
+    return named_values(word.morphology).get("Number", "")

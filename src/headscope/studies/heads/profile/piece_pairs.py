@@ -39,7 +39,7 @@ class PiecePairSums:
     summed: ClassVar[bool] = True
 
     def __call__(self, rows: Rows) -> Float[Tensor, "1 head piece twice"]:
-        """The sums over the queries of a block: shares, and behind them multiples."""
+        """The sums over the queries of a block: shares, then multiples."""
         attention = rows.attention
         sources, targets, per_share = rows.block.once(self._weights)
         to_pieces = (attention.flatten(1, 2) @ targets).unflatten(1, attention.shape[1:3])
