@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -17,8 +18,10 @@ from headscope.storage.files import opening, refuse_text
 READERS = "corpora/suites/readers"
 Item = ClozeItem | Bad | Skipped
 # Suites that are named by a file of one's own.
-OF_FILES = ("own", "treebank")
+OF_FILES = ("own", "treebank", "sequences")
 TREEBANKS = (".conllu", ".conllup", ".cupt")
+# Kinds of corpora of which each word is a gap, named before a colon.
+SEQUENCES = ("fasta", "classes")
 # The deepest folder below --data in which the files of a suite are looked for.
 DEPTH = 3
 
@@ -117,6 +120,11 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     refuse_text("suite", source)
     modules, name = catalog.listed(READERS, "SUITES"), source.replace("-", "_").lower()
     names = [suite for suite in modules if suite not in OF_FILES]
+    kind, _, file = source.partition(":")
+    if kind not in SEQUENCES or not file:
+        kind, file = "fasta" if source.removesuffix(".gz").endswith(_fasta()) else "", source
+    if kind and Path(file).is_file():
+        return Path(file.removesuffix(".gz")).stem, partial(_reader("sequences", "sequences"), kind=kind), [file]
     if Path(source).is_file():
         plain = Path(source).name.removesuffix(".gz")
         # of two suites of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
@@ -130,6 +138,10 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     if files and data is None:
         raise HeadscopeError(f"suite '{name}': its files are missing; name their folder with --data")
     return name, _reader(modules[name], name), [_file(name, file, Path(str(data))) for file in files]
+
+
+def _fasta() -> tuple[str, ...]:
+    return catalog.constant("corpora/readers", "fasta", "SUFFIXES")
 
 
 def _reader(module: str, suite: str) -> Callable[..., Iterable[Item]]:
