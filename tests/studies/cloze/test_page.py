@@ -70,7 +70,7 @@ def test_the_model_is_better_than_words_alone_only_where_it_is_surely() -> None:
 
     assert verdicts(0.3)["Words alone: the model is better"] == "holds"
     assert verdicts(0.8)["Words alone: it does as well"] == "fails"
-    assert verdicts(0.52)["Words alone: no sure difference"] == "undecided"
+    assert verdicts(0.52)["Words alone: no clear difference"] == "undecided"
     assert verdicts(0.3)["Near words: near words do as well"] == "fails"
 
 

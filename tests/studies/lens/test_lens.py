@@ -272,7 +272,7 @@ def test_the_lowest_layer_that_is_as_good_is_found_from_the_top(result: xr.Datas
     sure = {"right": result["right"] * 0 + 0.5, "right_most_frequent": result["right_most_frequent"] * 0 + 0.1}
     sure |= {"right_gain": result["right_gain"] * 0 + 0.4, "right_gain_ci": result["right_gain_ci"] * 0 + 0.4}
     made = result.assign(sure | {"right_change": change, "right_change_ci": bounds})
-    from_one = "From layer 1 on predictions are as good as those of the last layer, but for less than a point"
+    from_one = "From layer 1 on predictions are less than a point worse than those of the last layer"
     assert judged(made)[from_one] == "holds"
     bounds.loc[{"space": result.sizes["space"] - 2}] = [-0.5, -0.3]
     change.loc[{"space": result.sizes["space"] - 2}] = -0.4

@@ -40,8 +40,8 @@ def not_compared(numbers: Numbers) -> Finding | None:
         return None
     return Finding(
         "Nothing could be compared",
-        "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
-        "baselines need. Read longer sentences, or more of them.",
+        "The baselines move a link to another place of its sentence, and put another word at one of its ends; no "
+        "sentence has room for both. Read longer sentences, or more of them.",
     )
 
 

@@ -126,8 +126,8 @@ def concentration(numbers: Numbers) -> Finding:
     most = np.log(numbers.array("mix_weight").sizes["space"])
     return Finding(
         "Concentration of the mix where its training stopped",
-        f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer). It grows "
-        "the longer a mix is trained: it compares tasks of one run, and no run with another.",
+        f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer). It "
+        "grows as a mix is trained: compare tasks of one run, not runs.",
     )
 
 

@@ -98,7 +98,7 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
     attention, first = next((method for method in methods if method.method == "attention"), None), leader(methods)
     if attention is None or attention is first:
         return
-    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} beside random order"
+    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} over random order"
     if first is None:
         yield Finding("Attention", f"{text}.")
         return

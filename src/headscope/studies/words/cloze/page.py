@@ -116,7 +116,7 @@ def beside(name: str) -> Part:
             f"{with_it} {other.value:.1%} of items are right, {without} {own.value:.1%} (means over phenomena).",
             holds=f"{topic}: the model is better",
             fails=f"{topic}: {does} as well",
-            undecided=f"{topic}: no sure difference",
+            undecided=f"{topic}: no clear difference",
             unit="items",
         )
 
@@ -220,7 +220,7 @@ def answers(numbers: Numbers) -> Iterator[Finding]:
             f"right in {frequent:.1%} (means over relations of {suite}).",
             holds="Among the answers: better than the most frequent one",
             fails="Among the answers: no better than the most frequent one",
-            undecided="Among the answers: no sure difference from the most frequent one",
+            undecided="Among the answers: no clear difference from the most frequent one",
             unit="facts",
         )
 
@@ -244,7 +244,7 @@ def best_wording(numbers: Numbers) -> Finding:
         f"{best - gain.value:.1%} on average.",
         holds="Wording matters: the best one is better",
         fails="Wording: the best one is no better than the average",
-        undecided="Wording: no sure difference",
+        undecided="Wording: no clear difference",
         unit="facts",
     )
 
