@@ -108,7 +108,7 @@ def test_lines_without_headers_and_what_cannot_be_read(tmp_path: Path) -> None:
     assert suite.skipped == {"small letters, read as capitals": 2, "gaps": 1, "stops (*)": 1}
     for name, text, problem in (
         ("y.fa", ">a\nQV7\n", "line 1: '7' in its sequence is no letter; remove it; mend it, or leave such lines out"),
-        ("z.fa", ">a\n", "has no items"),
+        ("z.fa", ">a\n", r"has no items \(1 headers without a sequence\)"),
     ):
         with pytest.raises(HeadscopeError, match=problem):
             read_suites([written(tmp_path, name, text)])

@@ -87,7 +87,9 @@ def _read(source: str, data: str | Path | None, limit: int | None, per_condition
         ids.add(item.id)
         items.append(item)
     if not items:
-        raise HeadscopeError(f"suite '{source}' has no items; write one JSON object a line, as docs/cloze.md says")
+        counts = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+        left_out = f" ({counts})" if counts else ""
+        raise HeadscopeError(f"suite '{source}' has no items{left_out}; write its lines as docs/cloze.md says")
     if per_condition is not None:
         items = spread(items, per_condition)
     chosen = items if limit is None else drawn(items, limit)
@@ -122,7 +124,8 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     names = [suite for suite in modules if suite not in OF_FILES]
     kind, _, file = source.partition(":")
     if kind not in SEQUENCES or not file:
-        kind, file = "fasta" if source.removesuffix(".gz").endswith(_fasta()) else "", source
+        suffixes = catalog.constant("corpora/readers", "fasta", "SUFFIXES")
+        kind, file = "fasta" if source.removesuffix(".gz").endswith(suffixes) else "", source
     if kind and Path(file).is_file():
         return Path(file.removesuffix(".gz")).stem, partial(_reader("sequences", "sequences"), kind=kind), [file]
     if Path(source).is_file():
@@ -138,10 +141,6 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     if files and data is None:
         raise HeadscopeError(f"suite '{name}': its files are missing; name their folder with --data")
     return name, _reader(modules[name], name), [_file(name, file, Path(str(data))) for file in files]
-
-
-def _fasta() -> tuple[str, ...]:
-    return catalog.constant("corpora/readers", "fasta", "SUFFIXES")
 
 
 def _reader(module: str, suite: str) -> Callable[..., Iterable[Item]]:

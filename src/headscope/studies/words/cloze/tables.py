@@ -66,8 +66,8 @@ def _columns(result: xr.Dataset, titles: Mapping[str, str], dim: str) -> Iterato
 
 def _cell(result: xr.Dataset, number: str, labels: Mapping[str, Any]) -> tuple[str, str] | None:
     """A number of items, a share in per cent, or another number."""
-    form = (".1f", 100) if result[number].attrs["units"].startswith(("share", "prob")) else (".2f", 1)
-    form = (",.0f", 1) if number.endswith("n_examples") else form
+    form = (",.0f", 1) if number.endswith("n_examples") else (".1f", 100)
+    form = (".2f", 1) if number.startswith(("perplexity", "answer_rank")) else form
     return estimate(result, number, **labels).known_cell(*form)
 
 
