@@ -150,8 +150,8 @@ class PlannedPass(Generic[State]):
         numbers = range(done.shards // self.together, self.n_parts)
         source, files = _Slices(self.corpus, size), self.fold.files
         if self.n_parts < self.settings.workers:
-            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {self.n_parts}"
-            self.settings.on_notice(line)
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers"
+            self.settings.on_notice(f"{line}; use --workers {self.n_parts}")
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()

@@ -76,7 +76,8 @@ def _engine(commands: Mapping[str, list[str]], number: int) -> AbstractContextMa
     from headscope.front.cli.study import parsed
 
     several = [parsed(study, words)[1] for study, words in commands.items()]
-    return engine_of(several[0], ENTRY, {"commands": commands, "number": number}, [options["out"] / FOLDER for options in several])
+    task, folders = {"commands": commands, "number": number}, [options["out"] / FOLDER for options in several]
+    return engine_of(several[0], ENTRY, task, folders)
 
 
 def _arguments(study: str, words: Sequence[str], **changed: Any) -> dict[str, Any]:
