@@ -43,8 +43,8 @@ STUDY = Study(
         Number(
             *("score_random_by_seed", "score of a classifier, for a model with random weights", SHARE), ("seed", *LAYER)
         ),
-        Number("gain", "gain of the chosen layer on the embeddings", SHARE, TASK),
-        Number("p_value", "p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", TASK),
+        Number("gain", "gain of the chosen layer over the embeddings", SHARE, TASK),
+        Number("p_value", "p-value of the gain over the embeddings (bootstrap, one-sided)", "probability", TASK),
         Number("q_value", "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", TASK),
         Number(
             *("last_layer_fall", "score of the chosen layer minus that of the last layer", SHARE, TASK),

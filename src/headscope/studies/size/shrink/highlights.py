@@ -37,7 +37,7 @@ def lost(numbers: Numbers) -> Finding:
         return lacks
     before, after = facts(numbers)["megabytes"]
     if after >= before:
-        text = "No part could go: the saved model is the whole one, and nothing is known of a smaller one."
+        text = "No part could go: the saved model is the whole one, and nothing is known about a smaller one."
         return Finding("Nothing was removed", text)
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
@@ -83,7 +83,7 @@ def smaller(numbers: Numbers) -> Finding:
     """How many times as fast the saved model is, by rounds, and its parameters; the table of forms has the rest."""
     saved, (before, after) = facts(numbers), facts(numbers)["parameters"]
     fast, least, most = (number(times, ".2f") for times in saved["times_as_fast"])
-    text = f"By rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
+    text = f"Between rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
     text += f" {saved['busy']}" if saved["busy"] else ""
     text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
     return Finding(f"The model is {fast} times as fast and has {after / before:.0%} of the parameters", text)

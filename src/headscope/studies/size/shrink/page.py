@@ -41,21 +41,21 @@ def own_texts(numbers: Numbers) -> Iterator[Finding]:
     cut = f" Left out or cut: {reasons}." if reasons else ""
     if "pseudo_labels" not in facts(numbers):
         text = (
-            f"{counted} are searched and trained on in the place of the train split, without labels. Scores are of the "
+            f"{counted} are searched and trained on instead of the train split, without labels. Scores are of the "
             "dev split and its labels."
         )
-        yield Finding("Texts in the place of the train split", text + cut)
+        yield Finding("Texts instead of the train split", text + cut)
         return
     counts = ", ".join(f"'{name}' to {count:,}" for name, count in texts["answers"].items())
     text = (
-        f"{counted} have no labels, or are read without them: what the whole model answers stands in their place. So "
-        "scores say how far the saved model agrees with the whole one, and not how often either is right."
+        f"{counted} have no labels, or are read without them: the whole model's answers are used instead. So scores "
+        "say how often the saved model agrees with the whole one, not how often either is right."
         f"{counts and f' Answers to held-out texts: {counts}.'}"
     )
     yield Finding("Labels are the whole model's own answers", text + cut)
     if texts["unanswered"]:
         text = f"The whole model answers none of these texts with them: {', '.join(texts['unanswered'])}."
-        yield Finding("Classes of which these texts say nothing", text)
+        yield Finding("Classes that these texts do not test", text)
 
 
 def eight_bit(numbers: Numbers) -> Iterator[Finding]:
@@ -87,8 +87,8 @@ def needed(numbers: Numbers) -> Finding | None:
         return None
     text = (
         f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {share:%} of "
-        f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are those of "
-        "these sizes where it clearly does, and where it may."
+        f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are the "
+        "smallest of these sizes at which this is clear, and at which it is possible."
     )
     if share.value <= sizes[-1] / sizes[0] * (1 + 1e-9):
         text += " No smaller size was tested on these examples."
@@ -221,7 +221,7 @@ WORD_COLUMNS = {
 }
 KINDS = (
     "Kinds of the heads that stay, by other results, and of as many random heads of the same layers (exact test). "
-    "The bounds are what the share is beyond 97.5% and 2.5% of random choices."
+    "The bounds are the share minus the 97.5% and 2.5% quantiles of random choices."
 )
 KIND_COLUMNS = {
     "kind_heads": ("Heads of the model", ".0f"),

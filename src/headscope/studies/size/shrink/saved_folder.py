@@ -25,8 +25,8 @@ from headscope.studies.size.shrink.quoted_score import NOT_MEASURED, TITLE
 from headscope.studies.size.shrink.scores import AGREEMENT
 
 ANSWERS = (
-    "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
-    "not how often either is right."
+    "Labels are the answers of the original model to texts without labels: scores say how often the model agrees with "
+    "it, not how often either is right."
 )
 
 

@@ -25,10 +25,10 @@ STUDY = Study(
         ),
         Number(
             *("gradient_from", f"{SIZE} from separators and from [CLS]", UNIT, FROM),
-            definition="as gradient, of the rows of separators and of [CLS] alone",
+            definition="as gradient, over the rows of separators or of [CLS] alone",
         ),
         Number(
-            *("relative_gradient", "gradient by attention to a class, by that to other tokens", "ratio"),
+            *("relative_gradient", "gradient by attention to a class, divided by that to other tokens", "ratio"),
             ("layer", "token_class"),
         ),
         Number("rank_correlation", CORRELATION, "Spearman correlation", ("token_class",)),
