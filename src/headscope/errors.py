@@ -77,7 +77,7 @@ UNEXPECTED = (ArithmeticError, AssertionError, AttributeError, LookupError, Runt
 
 
 def as_one_line(error: Exception) -> HeadscopeError:
-    """The error itself if a user can mend it; else its kind and its words, and how to see where it arose."""
+    """The error itself if a user can correct it; else its kind and its words, and how to see where it arose."""
     if isinstance(error, HeadscopeError):
         return error
     words = " ".join(str(error).split())[:200]

@@ -145,7 +145,7 @@ def study_page(result: xr.Dataset) -> StudyPage:
 
 def few_documents(result: xr.Dataset) -> str:
     """Why a result of few documents decides nothing."""
-    why = "Sentences of one document depend on each other, so that no interval can be told from so few."
+    why = "Sentences of one document depend on each other, so no interval can be computed from so few."
     return f"{why} Read: {result.attrs['resampled']}."
 
 
