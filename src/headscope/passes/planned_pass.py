@@ -1,11 +1,9 @@
 """A pass of a model over a corpus, shard by shard: read by this process, or by several."""
 
-import ctypes
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -35,6 +33,7 @@ from headscope.passes.shards import (
 )
 from headscope.storage.codec import encode
 from headscope.storage.hashes import Fingerprint
+from headscope.storage.kept_inputs import return_freed_memory
 
 Attributes = dict[str, Any]
 
@@ -212,13 +211,3 @@ class _Slices:
             return list(islice(self.corpus.since(number * self.size), self.size))
         self.stream.go(number * self.size)
         return list(islice(self.stream, self.size))
-
-
-def return_freed_memory() -> None:
-    """Give freed memory back to the operating system (glibc; about a millisecond).
-
-    Otherwise it grows with the corpus: batches have arrays of many sizes, and the gaps between them fit no later ones.
-    """
-    if sys.platform == "linux":
-        with suppress(AttributeError):  # of another C library
-            ctypes.CDLL(None).malloc_trim(0)

@@ -179,7 +179,7 @@ def test_items_are_won_or_lost_at_each_layer_by_condition(result: xr.Dataset) ->
 def test_page_has_predictions_items_and_limits(result: xr.Dataset) -> None:
     page = study_page(result)
     topics = [finding.topic for finding in (*page.highlights(), *page.findings())]
-    assert {"Where predictions are settled", "Predictions of each layer", "Limits"} <= set(topics)
+    assert {"Where predictions are settled", "Limits"} <= set(topics)
     assert any(topic.startswith("Items of") for topic in topics)
     assert {"final-first", "settled", "agreement-plain", "agreement-mapped"} <= {one.name for one in page.figures()}
     (table,) = page.tables()

@@ -44,7 +44,7 @@ STUDY = Study(
     question="Which heads repeat, copy, look at the first token, or look far back?",
     source="induction heads (Olsson et al. 2022), on random tokens",
     attention=True,
-    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22)),
+    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22, tokens=24_300, swept=510)),
     kinds=(
         Kind(30, "induction", "#332288", "looks at the token after an earlier copy, 0.1 more than without the copy"),
         Kind(

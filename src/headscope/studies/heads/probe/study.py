@@ -90,9 +90,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.attributes(source, "attention") | {"words_with_vectors": round(lexicon.coverage, 4)}
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            plan: Any = partial(attention_pass, untrained(model, seed), settings)
-            with capture_treebanks(Treebank, plan, corpus, training, budget) as treebanks:
-                del plan  # before the next model is made
+            with capture_treebanks(  # no name holds the model of random weights
+                Treebank, partial(attention_pass, untrained(model, seed), settings), corpus, training, budget
+            ) as treebanks:
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)

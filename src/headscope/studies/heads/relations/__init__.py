@@ -27,7 +27,7 @@ STUDY = Study(
     question="Which heads link two words?",
     source="Kovaleva et al. 2019, section 4.2",
     attention=True,
-    survey=InSurvey("links", Cost(4, 0.08, 0.1)),
+    survey=InSurvey("links", Cost(4, 0.08, 0.1, untrained=True)),
     kinds=(Kind(40, "link", "#117733", "attends to linked words more than to others"),),
     required=("link_attention",),
     attributes={"n_links": "number", "filter": "object"},

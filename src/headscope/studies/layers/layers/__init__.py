@@ -26,7 +26,7 @@ STOPPED = (
 STUDY = Study(
     question="What does each layer know?",
     source="Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018",
-    survey=InSurvey("treebank", Cost(22, 0.2, after=13, cells=40, most=770), several=True),
+    survey=InSurvey("treebank", Cost(22, 0.2, after=13, untrained=True, cells=40, most=770), several=True),
     example="headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers",
     quick=("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     required=("cumulative_score",),

@@ -119,23 +119,6 @@ def settling(numbers: Numbers) -> Finding:
     return Finding("Where predictions are settled", text)
 
 
-def predictions(numbers: Numbers) -> Finding:
-    """How often the embeddings, a middle layer and the last but one predict what the last layer does."""
-    last, parts = last_layer(numbers), []
-    for lens in lenses(numbers):
-        shares = [
-            f"{f'layer {space}' if space else 'embeddings'} {numbers('final_first', lens=lens, space=space):%}"
-            for space in sorted({0, last // 2, last - 1})
-        ]
-        parts.append(f"{STATES[lens]}: {', '.join(shares)}")
-    return Finding(
-        "Predictions of each layer",
-        f"How often a layer predicts what the last one does, of {several(numbers.n('right'), 'prediction')}, with its "
-        f"states {'; '.join(parts)}. The last layer predicts the right piece in "
-        f"{numbers('right', lens='plain', space=last):%}.",
-    )
-
-
 def agreement(numbers: Numbers) -> Finding:
     """Whether the last layer wins more than half of the items of a suite."""
     last, lens = last_layer(numbers), lenses(numbers)[-1]
@@ -264,7 +247,7 @@ COLUMNS = {
     "final_divergence": ("Divergence", ".2f"),
 }
 PAGE = StudyParts(
-    highlights=(right, writers, settling, predictions, agreement),
+    highlights=(right, writers, settling, agreement),
     findings=(patched, examples, limits),
     charts=(
         by_layer("final_first", "final-first", FIRST),

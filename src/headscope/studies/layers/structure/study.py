@@ -95,9 +95,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
         decomposed = _decomposed(states, model, settings) if tensor_products else None
     del states  # those of both models would need twice the memory
-    of_random = {
-        seed: _random_scores(untrained(model, seed), corpus, training, recipe, settings, budget) for seed in seeds
-    }
+    of_random = {seed: _random_scores(model, seed, corpus, training, recipe, settings, budget) for seed in seeds}
     attributes |= {
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
@@ -132,11 +130,18 @@ def _decomposed(states: Captured, model: Model, settings: Settings) -> Decompose
 
 
 def _random_scores(
-    model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
+    model: Model,
+    seed: int,
+    corpus: Corpus,
+    training: Corpus | None,
+    recipe: ProbeRecipe,
+    settings: Settings,
+    budget: int,
 ) -> dict[str, Score]:
-    """The scores on test sentences of the layers of a model with random weights."""
-    plan = partial(states_pass, model, settings)
-    with capture_treebanks(TreebankStates, plan, corpus, training, budget) as states:
+    """The scores on test sentences of the layers of a model with random weights, which no name holds."""
+    with capture_treebanks(
+        TreebankStates, partial(states_pass, untrained(model, seed), settings), corpus, training, budget
+    ) as states:
         return _probed(model, states, recipe, settings, len(model.capture.heads))[1]
 
 

@@ -1,6 +1,7 @@
 """Train a smaller model on the states and the outputs of the whole one (Hinton et al. 2015, Sanh et al. 2019)."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.pruned_checkpoint import class_of, made_like
+from headscope.models.pruned_checkpoint import class_of
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
 from headscope.studies.size.shrink.judge import Judge
@@ -127,7 +128,7 @@ def distilled(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    start, options = InitialModel(copied(smaller), smaller.tokenizer), {"layers": list(examples.train.layers)}
+    start, options = InitialModel(deepcopy(smaller.network), smaller.tokenizer), {"layers": list(examples.train.layers)}
     before = float(examples.outputs(smaller, settings)[:, 0].mean())
     done = trained(start, examples, corpus, recipe, settings, RunRecord(folder), options)
     return reloaded(smaller, folder / "model") if float(done.outputs[:, 0].mean()) < before else smaller
@@ -168,13 +169,6 @@ def reloaded(model: Model, folder: Path) -> Model:
     network.__class__ = type(model.network)
     network.config._name_or_path = network.name_or_path = model.network.name_or_path
     return replace(model, network=network.to(model.device), sha256="")
-
-
-def copied(model: Model) -> Any:
-    """A copy of a model's network."""
-    network: Any = made_like(model.network)
-    network.load_state_dict(model.network.state_dict())
-    return network.to(model.device)
 
 
 def state_loss(ours: Sequence[States], theirs: Sequence[States], real: Bool[Tensor, "example token"]) -> Tensor:

@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.claims import Claim, apart, no_worse, together
+from headscope.report.claims import Claim, apart, together
 from headscope.report.declared import Chart, NumberTable, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
@@ -15,7 +15,6 @@ from headscope.studies.size.shrink.figures import (
     GATES,
     REMOVED,
     changed_examples,
-    choices,
     facts,
     groups,
     open_gates,
@@ -23,7 +22,16 @@ from headscope.studies.size.shrink.figures import (
     steps,
 )
 from headscope.studies.size.shrink.forms import forms
-from headscope.studies.size.shrink.highlights import lost, next_step, no_claim, removed, smaller, unlearned, words
+from headscope.studies.size.shrink.highlights import (
+    kept_within,
+    lost,
+    next_step,
+    no_claim,
+    removed,
+    smaller,
+    unlearned,
+    words,
+)
 
 ADJECTIVES = {
     "rare words": "for rare words",
@@ -60,19 +68,10 @@ def own_texts(numbers: Numbers) -> Iterator[Finding]:
 
 def eight_bit(numbers: Numbers) -> Iterator[Finding]:
     """What the file of eight bits loses, its size, its speed, and how its options were chosen."""
-    gain, saved, metric = numbers("eight_bit_gain"), facts(numbers), numbers.main_metric
     if unlearned(numbers):
         return
-    limit, files, score = number(saved["tolerance"]), saved["eight_bit"], numbers("eight_bit_score", metric=metric)
-    text = f"{sentence_case(label('metric', metric))}: {score}, a change of {gain} from the whole model."
-    yield Finding.judged(
-        no_worse(gain, saved["tolerance"], numbers.n("eight_bit_gain")),
-        text + examples(numbers.array("eight_bit_gain")),
-        holds=f"In eight bits it loses less than {limit}",
-        fails=f"In eight bits it loses {limit} or more",
-        undecided=f"In eight bits it may lose {limit} or more",
-        unit="test examples",
-    )
+    yield kept_within(numbers, "eight_bit", "In eight bits it")
+    files = facts(numbers)["eight_bit"]
     yield Finding(
         "The model in eight bits",
         f"Options: {files['options']}; of all four they change the outputs least, by {number(files['change'], '.2g')}, "
@@ -241,7 +240,6 @@ PAGE = StudyParts(
         Chart("layer_neurons", "matrix", REMOVED, NEURONS, dims=("layer", "step")),
         Chart("head_gate", "heatmap", GATES, OPEN, style={"domain": (0, 1)}),
         open_gates,
-        choices,
     ),
     tables=(
         lambda numbers: forms(numbers.result, facts(numbers)),

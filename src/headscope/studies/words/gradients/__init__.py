@@ -14,7 +14,7 @@ STUDY = Study(
     question="Does attention matter to the loss?",
     source="Clark et al. 2019, section 3.2 (Figure 3)",
     attention=True,
-    survey=InSurvey("text", Cost(3, 0.05)),
+    survey=InSurvey("text", Cost(3, 0.05, words=0.45)),
     options={"batch_tokens": 1024},  # the backward pass holds all maps of a batch
     required=("gradient",),
     measures=("attention_to", "sep_to_sep"),
