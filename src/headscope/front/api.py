@@ -44,7 +44,7 @@ BY_NAME = "* The fields of `headscope.Settings`, such as `seed` and `workers`, c
 
 
 def study(name: str) -> Study:
-    """The function of a study; it accepts names and paths in the place of models and corpora.
+    """The function of a study; it accepts names and paths instead of models and corpora.
 
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.

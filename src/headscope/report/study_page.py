@@ -108,7 +108,7 @@ class StudyPage:
         return self._made(self._page.layers)
 
     def layer_figures(self) -> list[Figure]:
-        """The figures of layers that stand beside their numbers."""
+        """The figures of layers next to their numbers."""
         return self._made(self._page.layer_figures)
 
     def _made(self, parts: tuple[Part, ...]) -> list[Any]:

@@ -146,7 +146,7 @@ def run_brief(study: str, words: list[str]) -> None:
 
 
 def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[str], None]) -> None:
-    """Run the command of a study if `anew` says why; else write the page of its result, unless that is whole."""
+    """Run the command of a study if `anew` gives a reason; else write the page of its result, unless it is complete."""
     from headscope import report
 
     if anew is not None:
