@@ -18,7 +18,7 @@ from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 FORMAT = "checkpoint of a pass"
-NOTHING_KEPT = "stopped before the first checkpoint of this pass; the same command starts the pass anew"
+NOTHING_KEPT = "stopped before the first checkpoint of this pass; the same command starts the pass again"
 
 
 class Checkpoints(Generic[State]):
@@ -39,17 +39,28 @@ class Checkpoints(Generic[State]):
         self.journal, self.fold, self.on_notice = journal, fold, on_notice
         self.nothing = self.restored = ReadShards[State](fold.start().state())
         self.items = 0  # of a list, that are in the file
+        self.shards = 0
         if journal:
             self.path, self.fingerprint = journal.next_pass(), {**journal.run, **fingerprint()}
             remove_unfinished(self.path)
-            if self.path.exists():
+            run, read = journal.read.pop(journal.passes, (None, None))
+            if read and run == self.fingerprint:
+                self.restored = read
+            elif self.path.exists():
                 self._restore(journal)
-        self.shards = self.restored.shards
+                self.shards = self.restored.shards
 
     def begin_anew(self, reason: str) -> None:
         """Forget the part in the file, and say why."""
         self.restored, self.shards, self.items = self.nothing, 0, 0
-        self.on_notice(f"'{self.path}' {reason}; the pass starts anew")
+        self.on_notice(f"'{self.path}' {reason}; the pass starts again")
+
+    def hand_on(self, part: ReadShards[State]) -> None:
+        """Give a whole pass to the run that takes it next."""
+        if self.journal and self.journal.writes(part.seconds):
+            self._write(part, self.journal)
+        elif self.journal:
+            self.journal.read[self.journal.passes] = (self.fingerprint, part)
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep a part, if it is time for a checkpoint or it must be (`at_once`).
@@ -59,7 +70,7 @@ class Checkpoints(Generic[State]):
         if self.journal and part.shards > self.shards and (at_once or self.journal.due):
             self._write(part, self.journal)
         if self.journal and at_once:
-            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'; start the same command again to go on"
+            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'; start the same command again to resume"
             self.on_notice(f"{kept} from there" if part.shards else NOTHING_KEPT)
 
     def finish(self, part: ReadShards[State]) -> None:
@@ -95,7 +106,7 @@ class Checkpoints(Generic[State]):
             self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
             if not journal.silent:
-                self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
+                self.on_notice(f"{done} by '{self.path}'; the pass resumes from there")
 
     def _misfit(self, first: Record | None) -> str:
         """Why the checkpoints cannot be used; "" if they can."""

@@ -74,6 +74,11 @@ class PlannedPass(Generic[State]):
         self.counted_before = Counter(self.words.counts)
         self.words = replace(self.words, by_document=self.corpus.by_document)
 
+    @property
+    def n_parts(self) -> int:
+        """How many sums of neighbouring shards there are; a checkpoint may follow each."""
+        return -(-self.corpus.n_examples // (self.together * self.size))
+
     def read(self) -> PassResult[State]:
         """Read the corpus, from the last checkpoint on.
 
@@ -141,12 +146,11 @@ class PlannedPass(Generic[State]):
     def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums as other processes have made them, with the same bits for any number of processes."""
         size = self.together * self.size
-        total = -(-self.corpus.n_examples // size)
-        numbers = range(done.shards // self.together, total)
+        numbers = range(done.shards // self.together, self.n_parts)
         source, files = _Slices(self.corpus, size), self.fold.files
-        if total < self.settings.workers:
-            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {total}"
-            self.settings.on_notice(line)
+        if self.n_parts < self.settings.workers:
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers"
+            self.settings.on_notice(f"{line}; use --workers {self.n_parts}")
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()

@@ -176,7 +176,7 @@ def special_heads(result: xr.Dataset, dim: str, without: str = "") -> tuple[int,
 
 
 def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
-    """Scores less their baselines, with their intervals; a baseline has no error of its own."""
+    """Scores minus their baselines, with their intervals; a baseline has no error."""
     bounds = {name: score[name] - baseline for name in ("lower", "upper") if name in score.coords}
     return (score - baseline).assign_coords(bounds)
 

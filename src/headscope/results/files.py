@@ -38,7 +38,7 @@ def means(result: xr.Dataset) -> list[str]:
 
 
 def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
-    """One variable of a result; its interval and number of examples stand beside it as coordinates.
+    """One variable of a result, with its interval and number of examples as coordinates.
 
     The coordinates are `lower`, `upper` and `n_examples`, where the result has them.
     Raises `KeyError` if the result has no such variable.

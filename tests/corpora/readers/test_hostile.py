@@ -114,7 +114,7 @@ def test_columns_and_fields_have_a_bound():
     header, last = "\t".join(["text", *names[1:]]), "\t" * (MOST_COLUMNS - 1)
     assert len(corpus("x.tsv", f"{header}\nIt rained.{last}\n")) == 1
     assert len(corpus("x.jsonl", json.dumps(dict.fromkeys(["text", *names[1:]], "It rained.")))) == 1
-    refused("x.tsv", f"{header}\tmore\nIt rained.\t{last}\n", "10001 columns, at most 10000 are read; take out those")
+    refused("x.tsv", f"{header}\tmore\nIt rained.\t{last}\n", "10001 columns, at most 10000 are read; remove those")
     refused("x.jsonl", json.dumps(dict.fromkeys(["text", *names], 1)), "an object has 10001 fields, at most 10000 are")
     refused("x.jsonl", '{"text": "a", "links": {' + '"a": 1, ' * 40_000 + '"b": 1}}', "an object has 40001 fields")
 

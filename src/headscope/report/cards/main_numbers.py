@@ -103,7 +103,7 @@ def column_name(numbers: pd.DataFrame) -> str:
 
 
 def shared(names: Iterable[str]) -> str:
-    """The labels that all of some names have.
+    """The labels that all names share.
 
     >>> shared(["all, head → dependent", "all"])
     'all'

@@ -115,6 +115,11 @@ def passes(
     return treebank_passes(attention_pass, model, taken, settings, range(settings.seed, settings.seed + seeds * random))
 
 
+def random_seeds(settings: Settings, *, training: Corpus | None, random: bool, seeds: int) -> range:
+    """The seeds of the models of random weights whose pass follows the first one: none where `training` is between."""
+    return range(settings.seed, settings.seed + seeds * (random and training is None))
+
+
 def first_pass(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
 ) -> PlannedPass[Any]:

@@ -78,7 +78,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
     corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    seeds = range(settings.seed, settings.seed + SEEDS * random)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
     decomposing = EPOCHS * len(SCHEMES) * SEEDS * tensor_products
@@ -113,6 +113,11 @@ def passes(
     """The passes of `run`, which a worker of a cluster reads."""
     taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     return treebank_passes(states_pass, model, taken, settings, range(settings.seed, settings.seed + SEEDS * random))
+
+
+def random_seeds(settings: Settings, *, training: Corpus | None, random: bool) -> range:
+    """The seeds of the models of random weights whose pass follows the first one: none where `training` is between."""
+    return range(settings.seed, settings.seed + SEEDS * (random and training is None))
 
 
 def first_pass(
