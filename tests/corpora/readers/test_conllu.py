@@ -132,7 +132,7 @@ def test_documents_are_scopes_of_entities():
 )
 def test_bad_sentences(row, message):
     content = f"{line(1, 'She', 0)}\n{row}\n\n{SHE_SLEPT}"
-    with pytest.raises(HeadscopeError, match=rf"x.conllu', {message}; mend it, or leave such examples out with --skip"):
+    with pytest.raises(HeadscopeError, match=rf"x.conllu', {message}; correct it, or leave such examples out with"):
         corpus("x.conllu", content)
     found = corpus("x.conllu", content, Options(skip_bad=True))
     assert texts(found) == [["She  slept ."]]

@@ -37,7 +37,7 @@ class Candidate:
 
     @property
     def context(self) -> str:
-        """The text with the gap in the place of the scored part."""
+        """The text with a gap instead of the scored part."""
         return f"{self.text[: self.start]}{GAP}{self.text[self.end :]}"
 
 

@@ -96,7 +96,7 @@ def _read(source: str, data: str | Path | None, limit: int | None, per_condition
 def _problem(item: ClozeItem, ids: Container[str]) -> str:
     """The problem of an item, in words; "" for a good one."""
     if item.id in ids:
-        return f"two items have the id '{item.id[:40]}'; mend one"
+        return f"two items have the id '{item.id[:40]}'; correct one"
     names = (("id", item.id), ("phenomenon", item.phenomenon), ("condition", item.condition))
     wrong = first_unstorable(names, (item.lemma, *(candidate.text for candidate in item.candidates)))
     return f"item '{item.id[:40]}': {wrong}" if wrong else ""
@@ -108,7 +108,7 @@ def _refuse(suite: str, files: Sequence[str], problem: Bad | str, skip_bad: bool
     if isinstance(problem, str):
         raise HeadscopeError(f"suite '{suite}': {problem}")
     file = getattr(problem, "file", "") or (files[0] if files else suite)
-    remedy = "mend it, or leave such lines out with --skip-bad"
+    remedy = "correct it, or leave such lines out with --skip-bad"
     raise HeadscopeError(f"suite '{file}', line {problem.line}: {problem.message}; {remedy}") from problem
 
 

@@ -58,7 +58,7 @@ def heterogeneous(numbers: Numbers) -> Finding:
 
 
 def clear(numbers: Numbers) -> Finding:
-    """The heads that surely have a clear shape in half of their maps."""
+    """The heads shown to have a clear shape in half of their maps."""
     share = over_corpora(numbers.result, "share")
     sure = share.where(surely_above(share, HALF))
     best = [(name, reading) for name in CLEAR for reading in strongest(sure.sel(pattern=name))[:1]]

@@ -16,7 +16,6 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import GateValues, RemovableParts, gated, parts_of
@@ -116,9 +115,7 @@ class GatedExamples(DistilledExamples):
             return super().outputs(model, settings)
 
 
-def found_by_gates(
-    search: SizeSearch, record: SearchRecord, corpus: Corpus, recipe: TrainingRecipe, *, best_effort: bool
-) -> FoundSize:
+def found_by_gates(search: SizeSearch, record: SearchRecord, recipe: TrainingRecipe, *, best_effort: bool) -> FoundSize:
     """A search in a single step: gates are trained towards the target, and all parts go whose gates close.
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
@@ -129,7 +126,7 @@ def found_by_gates(
     if price.of(least) > 1 and not best_effort:
         megabytes, share = float(price.megabytes(gates_of(least))), search.prices.share(least, original.size)
         raise HeadscopeError(unmet(search, Step("", least, 0.0, megabytes, share)))
-    trained = trained_gates(judge, original, corpus, recipe, record.path.with_name("gates"), price, price.of(least))
+    trained = trained_gates(judge, original, recipe, record.path.with_name("gates"), price, price.of(least))
     size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
     by_gates = trained.original(original)
     step = replace(search, original=by_gates).step(PART, size)
@@ -141,7 +138,6 @@ def found_by_gates(
 def trained_gates(
     judge: Judge,
     measured: Original,
-    corpus: Corpus,
     recipe: TrainingRecipe,
     folder: Path,
     price: ExpectedPrice,
@@ -153,7 +149,7 @@ def trained_gates(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    choosing, settings = examples_of(judge, judge.model, (), None), judge.settings
+    choosing = examples_of(judge, judge.model, (), None)
     recipe = replace(recipe, keep="last", weight_decay=0.0)
     steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
     examples = gated_examples(choosing, gate_shapes(measured), price, least, steps)
@@ -168,7 +164,7 @@ def trained_gates(
     rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
     start = InitialModel(network, judge.model.tokenizer, ordinary=_without_gates, rates=rates)
     options = {"target": price.target.words(), "least": least}
-    trained(start, examples, corpus, recipe, settings, record, options, Epochs(on_kept=save))
+    trained(start, examples, recipe, record, options, Epochs(on_kept=save))
     log_alphas = record.heads()
     stays = GateValues(**{kind: open_probability(torch.from_numpy(values)) for kind, values in log_alphas.items()})
     model = reloaded(judge.model, folder / "model")

@@ -102,7 +102,7 @@ def run(
     record = SearchRecord(folder / "search.json", of_run | {"shapes": str(shapes)}, settings.on_notice)
     search, stored = begun(measured, judge, plan, shapes, record)
     if plan.method == "gates" and not search.met(search.start):
-        found = found_by_gates(search, record, corpus, recipe, best_effort=best_effort)
+        found = found_by_gates(search, record, recipe, best_effort=best_effort)
     else:
         found = FoundSize(search, found_steps(search, record, stored, best_effort=best_effort), measured, measured)
     settings.on_total(len(found.steps) + training_steps)
@@ -111,7 +111,7 @@ def run(
     smaller = untrained = found.original.written(last)
     if epochs:
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
-        smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
+        smaller = distilled(untrained, examples, recipe, folder / "training")
     judged = evidence(found, untrained, smaller)
     variables = judged.variables | word_loss(judge, smaller, refuse=not best_effort)
     facts = plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine)
