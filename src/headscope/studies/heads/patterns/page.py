@@ -76,8 +76,7 @@ def mixed(numbers: Numbers) -> Finding:
         return Finding(f"Each of {total} heads has a main pattern", text)
     largest = ", ".join(f"{reading.head} ({number(1 - reading.value)})" for reading in heads[:5])
     more = f" and {len(heads) - 5} more" if len(heads) > 5 else ""
-    verb = "has" if len(heads) == 1 else "have"
-    return Finding(f"{len(heads)} of {total} heads {verb} no main pattern", f"Their largest shares: {largest}{more}.")
+    return Finding(f"{len(heads)} of {total} heads without a main pattern", f"Their largest shares: {largest}{more}.")
 
 
 def patterns(numbers: Numbers) -> Iterator[Finding]:
