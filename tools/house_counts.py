@@ -32,7 +32,7 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 91_697,
+    "src: lines": 91_683,
     "src: files": 701,
     "src: files under 30 lines": 51,
     "functions with more than 12 arguments": 3,
@@ -45,7 +45,7 @@ LIMITS = {
     "pages: guards": 18,
     "pages: json.loads": 0,
     "shrink: files": 28,
-    "shrink: lines": 4_477,
+    "shrink: lines": 4_463,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 8,
     "tests: lines": 62_437,
