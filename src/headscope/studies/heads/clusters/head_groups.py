@@ -92,10 +92,10 @@ def _within(divergence: Float[np.ndarray, "head other"], heads: Int[np.ndarray, 
 
 def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> Float[np.ndarray, "head other"]:
     """The divergences of these heads from each other."""
-    layer, head = (xr.DataArray(list(numbers), dims="one") for numbers in zip(*heads, strict=True))
-    other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
-    part = divergence.sel(layer=layer, head=head, other_layer=other_layer, other_head=other_head)
-    return part.transpose("one", "other").values
+    layers, columns = (divergence[name].values.tolist() for name in DIMS[:2])
+    at = ([layers.index(layer) for layer, _ in heads], [columns.index(head) for _, head in heads])
+    # numpy takes a tenth of xarray's time, and every card asks
+    return divergence.transpose(*DIMS).values[at][:, *at]
 
 
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
