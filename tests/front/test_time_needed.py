@@ -105,8 +105,8 @@ WORDS = ("sample", "--limit", 40, "--batch-tokens", 60, "--resamples", 5, "--exa
 @pytest.mark.parametrize("options", [(), ("--json",), ("--workers", "2")], ids=" ".join)
 def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: tuple[str], soon: None) -> None:
     done = run_command("profile", model, *WORDS, *options, "-o", tmp_path)
-    assert done.exit_code == 0 and "left on this machine" not in done.stdout
-    (line,) = [line for line in done.stderr.splitlines() if "left on this machine" in line]
+    assert done.exit_code == 0 and "left at the rate of its first inputs" not in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if "left at the rate of its first inputs" in line]
     assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N uses fewer")
     if "--json" in options:
         assert json.loads(done.stdout)["report"]
