@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if not scoring.interrupted:
         guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)
-        variables |= fact_variables(scored, own, matches, guesses, settings)
+        variables |= fact_variables(scored, own, baselines, matches, guesses, settings)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {"masking": masking, "unigrams": unigrams or "the prediction for a lone mask"}
