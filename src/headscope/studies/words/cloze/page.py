@@ -9,7 +9,7 @@ from headscope.report.claims import POINT, above, apart
 from headscope.report.declared import Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, first_of, several
+from headscope.report.wording import Estimate, first_of, sentence_case, several
 from headscope.studies.words.cloze import charts, tables
 from headscope.studies.words.cloze.published import published
 from headscope.studies.words.cloze.tables import suites
@@ -77,7 +77,7 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
     all_differ = f"All {count} differ from chance" if len(sides) > 1 else "The phenomenon differs from chance"
     topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else all_differ
-    listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
+    listed = f"{sentence_case(first_of(unsure, NAMED, ', '))}. " if unsure else ""
     yield Finding(topic, f"{listed}By 95% intervals, over items and over lemmas. {BY_CHANCE}")
     if below:
         yield Finding(
