@@ -32,7 +32,7 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 91_948,
+    "src: lines": 91_946,
     "src: files": 702,
     "src: files under 30 lines": 51,
     "functions with more than 12 arguments": 3,
@@ -45,10 +45,10 @@ LIMITS = {
     "pages: guards": 18,
     "pages: json.loads": 0,
     "shrink: files": 28,
-    "shrink: lines": 4_463,
+    "shrink: lines": 4_461,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 8,
-    "tests: lines": 62_576,
+    "tests: lines": 62_570,
     "tests: monkeypatch.setattr": 200,
     "docs: words": 60_251,
 }
