@@ -68,7 +68,7 @@ def work(job: bytes, engine: Any) -> None:
             first_pass(study, _arguments(study, words, out=scratch / study, kept=scratch, engine=None))
             for study, words in task["commands"].items()
         ]
-        read_together([planned for planned in passes if planned], Settings(engine=engine))
+    read_together([planned for planned in passes if planned], Settings(engine=engine))
 
 
 def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:

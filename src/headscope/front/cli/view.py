@@ -90,9 +90,8 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
             from headscope.viewer.server import application
             from headscope.viewer.view_state import comparing, fragment, parse_state
 
-            named = {"first": text, "second": second, "against": against}
-            texts = {name: words for name, words in named.items() if words}
-            opened = "&".join(filter(None, [comparing(state) if against else state, fragment(texts)]))
+            texts = {"first": text, "second": second, "against": against}
+            opened = fragment(comparing(state) if against else state, texts)
             parse_state(opened)
             serve_on(application(session, calls.call), socket, lambda url: _started(url, opened, no_browser), calls)
 
