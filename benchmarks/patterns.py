@@ -22,7 +22,7 @@ from benchmarks.profile import LENGTH, model_of, plain, profile, segments, talli
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier import load
 from headscope.studies.heads.patterns.exemplars import Clearest
 from headscope.studies.heads.patterns.observer import Classify, PatternObserver
 

@@ -25,9 +25,9 @@ from benchmarks.viewer_frames import served
 from headscope.capture.attention_switch import fast
 from headscope.models import Model
 from headscope.passes.batches import collator
+from headscope.viewer.serving import CallQueue
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_tokens import text_tokens
-from headscope.web.serve import CallQueue
 
 LENGTHS = {"minilm": (128, 512), "BERT-base shape": (128, 512, 2048)}
 WORDS = "the old keeper saw a ship turn away from every rock near our quiet harbour before night fell".split()

@@ -28,8 +28,8 @@ from transformers import BertConfig, BertModel
 
 from headscope import load, wrap
 from headscope.viewer.server import Call, application
+from headscope.viewer.serving import listening
 from headscope.viewer.session import ViewSession
-from headscope.web.serve import listening
 
 CHROMIUM = "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
 WIDTH, HEIGHT = 1280, 800

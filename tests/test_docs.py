@@ -98,7 +98,7 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
     put_models(tmp_path, *model_size(PAGES[name]))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
+    monkeypatch.setattr("headscope.viewer.serving.serve_on", lambda *given: None)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
     with drawn_once():

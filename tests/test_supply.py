@@ -15,8 +15,7 @@ from packaging.utils import canonicalize_name
 
 from headscope import HeadscopeError, load, open_result, read
 from headscope.catalog import ROOT
-from headscope.studies.heads.patterns import labelled_maps
-from headscope.studies.heads.patterns.classifier import network
+from headscope.studies.heads.patterns import classifier, labelled_maps
 from headscope.studies.heads.probe.word_vectors import read_vectors
 from support.evil import evil
 from support.tiny import save_tiny
@@ -93,7 +92,7 @@ def file(name: str, take: Callable[[Path], object]) -> Callable[[Path, bytes], o
         model,
         maps,
         file("result.nc", open_result),
-        file("weights.pt", network.load),
+        file("weights.pt", classifier.load),
         file("vectors.bin", lambda path: read_vectors(str(path), ["a"])),
         file("corpus.pkl", read),
         file("corpus.parquet", read),

@@ -73,12 +73,13 @@ def cloze(page: str) -> Any:
 def reliability(page: str) -> Any:
     """What became of the mutated inputs, by kind of input."""
     counts: dict[tuple[str, str], int] = {}
-    for kind, _, *numbers in table(page, r"input \| tried"):
-        for end, count in zip(("read", "refused", "failed"), numbers, strict=True):
+    _, *ends = cells(next(table_lines(page, r"input \| read")))
+    for kind, *numbers in table(page, r"input \| read"):
+        for end, count in zip(ends, numbers, strict=True):
             key = (kind.partition(",")[0], end)
             counts[key] = counts.get(key, 0) + int(number(count))
     rows = [{"input": kind, "end": end, "inputs": count} for (kind, end), count in counts.items()]
-    colours = alt.Scale(domain=["read", "refused", "failed"], range=[BLUE, OTHERS, OURS])
+    colours = alt.Scale(domain=ends, range=[BLUE, OTHERS, OURS])
     drawn = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar()

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import altair as alt
 
-INTERVAL = re.compile(r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)")
+INTERVAL = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
 NUMBER = re.compile(r"-?[\d.,]+")
 
 

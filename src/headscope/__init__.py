@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headscope.front.attentions import attentions
     from headscope.front.claims import claims
     from headscope.front.importances import importances
-    from headscope.front.reproduce.runs import reproduce
+    from headscope.front.reproduction import reproduce
     from headscope.front.survey.in_python import survey, survey_plan
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
@@ -91,7 +91,7 @@ _PUBLIC = {
     "plot": ("report.notebook", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("corpora.tasks", "read"),
-    "reproduce": ("front.reproduce.runs", "reproduce"),
+    "reproduce": ("front.reproduction", "reproduce"),
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
     "survey": ("front.survey.in_python", "survey"),

@@ -57,7 +57,7 @@ def sinks(dim: str) -> tuple[Number, ...]:
     'sink_gain'
     """
     gain = "attention to special tokens from other words minus that from words to which the function applies"
-    rate = "false discovery rate at which other words give special tokens no more"
+    rate = "false discovery rate of heads in which other words give special tokens more"
     return (
         Number("sink_applies", f"{CHOSEN} words to which its function applies", SHARE, (dim,), SINK_SOURCE),
         Number("sink_otherwise", f"{CHOSEN} other words", SHARE, (dim,), SINK_SOURCE),

@@ -17,11 +17,11 @@ class Dimension:
     """A dimension of a study's numbers.
 
     * `what`: what its labels are, in words.
-    * `labels`: text; whole numbers, from `least` to `most`; shares from 0 to 1; steps of any size; or none.
+    * `labels`: text; whole numbers, from `least` to `most`; shares from 0 to 1; or steps of any size.
     """
 
     what: str
-    labels: Literal["text", "whole", "share", "step", "none"] = "text"
+    labels: Literal["text", "whole", "share", "step"] = "text"
     least: int = WHOLE[0]
     most: int = WHOLE[1]
 
@@ -72,15 +72,23 @@ class Cost:
     """What a study takes with the built-in model, in seconds for 1,000 tokens.
 
     * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
+    * `words`: predictions of words for each token of the texts, in all passes, by a model that makes any.
     * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
+    * `tokens`: those of its own inputs, read once; `swept`: of these, those that a model of next words reads again
+      without each head and each layer.
+    * `untrained`: whether it reads models of random weights, one at a time beside the model.
     * `most`: sentences that it takes unless all are asked for; 0 for all. `scored`: inputs that are read many times.
     """
 
     passes: float
     own: float
     after: float = 0.0
+    words: float = 0.0
     fixed: float = 1.0
     complete: float = 0.0
+    tokens: int = 0
+    swept: int = 0
+    untrained: bool = False
     cells: float = 0.0
     most: int = 0
     scored: int = 0

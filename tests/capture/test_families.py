@@ -8,7 +8,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headscope.capture import attention_mask, unsupported
-from headscope.capture import self_check as check_module
 from headscope.capture.attention_function import observed
 from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.transformers_logging import quiet
@@ -168,7 +167,7 @@ def test_is_refused_by_name_with_its_reason(model_type):
 @pytest.mark.parametrize("model_type", sorted(set(unsupported.REFUSED) - {"bigbird_pegasus", "nystromformer"}))
 def test_would_be_refused_if_its_name_were_unknown(model_type, monkeypatch):
     """The other two compute full attention over inputs as short as the check's."""
-    monkeypatch.setattr(check_module, "REFUSED", {})
+    monkeypatch.setattr(unsupported, "REFUSED", {})
     with quiet(), pytest.raises(HeadscopeError, match=f"^model type '{model_type}' "):
         check(without_decoder(tiny_family(model_type)))
 

@@ -1,20 +1,26 @@
 """What a survey will take, and the time that it keeps to: with a clock that is told what the time is."""
 
+from collections import Counter
 from inspect import signature
+from typing import Any
 
 import pytest
+from transformers import GPT2LMHeadModel
 
-from headscope import catalog
+from headscope import Settings, catalog, wrap
 from headscope.errors import HeadscopeError
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import CorpusFacts, in_survey, planned, shares
 from headscope.passes import captured_treebanks
+from headscope.studies.heads.induction.causal_effect import SEQUENCES, causal_effect
+from headscope.studies.heads.induction.made_inputs import maker
 from headscope.studies.layers.layers import study as layers
 from headscope.studies.words.attributions import sample_sizes
 from headscope.studies.words.attributions import study as attributions
 from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES
+from support.tiny import tiny_gpt2, tiny_tokenizer
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "treebank", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
@@ -99,6 +105,45 @@ def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE
     assert (ALTERED_PASSES, sample_sizes.HEAD_PASSES) == (costs.ALTERED, costs.BY_HEAD)
     assert signature(attributions.run).parameters["scored"].default == in_survey("attributions").cost.scored
+
+
+def test_the_plan_counts_tokens_that_are_read_without_each_head_and_words_that_are_predicted() -> None:
+    network: Any = tiny_gpt2(0, GPT2LMHeadModel, vocab_size=2_000, n_layer=3, n_positions=200)
+    model, counts = wrap(network, tiny_tokenizer(200)), Counter[str]()
+    inputs, cost = maker(model, 0), in_survey("induction").cost
+    repeated = inputs.repeated(SEQUENCES, 25, 2)
+    texts = [*inputs.repeated(50, 25, 2), *inputs.fresh(50, 25, 2)]
+    for length in (32, 128):
+        texts += [*inputs.planted(20, length, 0), *inputs.unplanted(20, length, 0)]
+    more = len(inputs.before) + len(inputs.after) - 1  # most decoders add one token to a text
+    assert sum(len(text) - more for text in texts) == pytest.approx(cost.tokens, rel=0.02)
+    assert sum(len(text) - more for text in repeated) == cost.swept
+
+    for layer in network.transformer.h:
+        layer.mlp.register_forward_hook(lambda _, args, __: counts.update(tokens=args[0].shape[:-1].numel()))
+    network.lm_head.register_forward_hook(lambda _, args, __: counts.update(words=args[0].shape[:-1].numel()))
+    for several in (repeated, repeated[:4]):  # the search for the fastest way reads the same of both
+        counts = Counter({name: -number for name, number in counts.items()})
+        causal_effect(model, several, len(inputs.before), 25, Settings(resamples=20))
+    shape = shape_of(network.config.to_dict() | {"architectures": ["GPT2LMHeadModel"]})
+    fewer = sum(map(len, repeated[4:]))
+    assert -counts["tokens"] == pytest.approx(shape.layers * fewer * shape.passes_without_heads, rel=0.02)
+    assert -counts["words"] == pytest.approx(fewer * shape.predictions_without_heads, rel=0.02)
+
+
+def test_a_large_vocabulary_costs_time_and_memory_where_words_are_predicted() -> None:
+    config = {"num_hidden_layers": 18, "num_attention_heads": 4, "hidden_size": 640, "intermediate_size": 2048}
+    decoder, plans = {"architectures": ["Gemma3ForCausalLM"]}, planned([CORPUS], task=False)
+    bare, small, large = (
+        {one.study: one for one in estimates(plans, shape_of(config | others))}
+        for others in ({"vocab_size": 262_144}, decoder | {"vocab_size": 32_000}, decoder | {"vocab_size": 262_144})
+    )
+    for study in large:
+        predicts = study in ("gradients", "induction")
+        assert (large[study].of(100) > bare[study].of(100)) == (large[study].memory > bare[study].memory) == predicts
+        rows = (262_144 - 32_000) * 640 * 4 / 2**20
+        twice = in_survey(study).cost.untrained if study != READING else False
+        assert large[study].memory - small[study].memory > rows * (1 + twice)
 
 
 def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:

@@ -42,8 +42,7 @@ from headscope.results import hostile_netcdf as hostile
 from headscope.results import saved_check
 from headscope.storage import limits
 from headscope.studies.heads.probe import word_vectors
-from headscope.viewer import text_tokens, view_state
-from headscope.web import serve
+from headscope.viewer import serving, text_tokens, view_state
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_tokenizer
 
@@ -261,7 +260,7 @@ def _posted(size: int, _: Path) -> object:
 
     scope = {"type": "http", "headers": [(b"content-type", b"application/json")]}
     try:
-        return asyncio.run(serve.json_body(Request(scope, receive)))
+        return asyncio.run(serving.json_body(Request(scope, receive)))
     except HTTPException as error:
         raise HeadscopeError(error.detail) from error
 

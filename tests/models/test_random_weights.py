@@ -39,21 +39,35 @@ def test_studies_of_a_survey_share_those_of_a_small_model(monkeypatch: pytest.Mo
         assert untrained(one, 1) is not untrained(one, 1)
 
 
-@pytest.mark.parametrize("study", ["relations", "trees", "probe"])
-def test_of_a_large_model_one_is_in_memory_at_a_time(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, networks, alive = headscope.wrap(tiny_bert(), tiny_tokenizer()), list[ref[torch.nn.Module]](), list[int]()
+TRAINED: dict[str, dict[str, Any]] = {
+    "probe": {"epochs": 1, "seeds": 2},
+    "structure": {"epochs": 1, "tensor_products": False},
+    "layers": {"tasks_": "part_of_speech", "penalties": "10", "codes": False, "mix": False},
+}
+
+
+@pytest.mark.parametrize("study", ["relations", "trees", *TRAINED])
+def test_of_a_large_model_one_is_in_memory_at_a_time_and_none_while_probes_learn(
+    study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, networks = headscope.wrap(tiny_bert(), tiny_tokenizer()), list[ref[torch.nn.Module]]()
+    alive, in_memory = list[int](), list[int]()
+
+    def count(counts: list[int]) -> None:
+        counts.append(sum(network() is not None for network in networks))
 
     def built(model: headscope.Model, seed: int, build: Any = random_weights._built) -> headscope.Model:
-        alive.append(sum(network() is not None for network in networks))
+        count(alive)
         random = build(model, seed)
         networks.append(ref(random.network))
         return random
 
     monkeypatch.setattr(random_weights, "_built", built)
     monkeypatch.setattr(random_weights, "MOST_KEPT", 0)
-    options: dict[str, Any] = {"probe": {"epochs": 1, "seeds": 2}}
-    getattr(headscope, study)(model, headscope.read("sample", Options(limit=24)), **options.get(study, {}))
+    options = {"progress": lambda *_: count(in_memory)} | TRAINED.get(study, {})
+    getattr(headscope, study)(model, headscope.read("sample", Options(limit=24)), **options)
     assert len(alive) > 1 and not any(alive)
+    assert max(in_memory) == 1 and in_memory[-1] == (study not in TRAINED)
 
 
 def test_the_model_itself_and_the_random_state_stay_as_they_were(tmp_path) -> None:

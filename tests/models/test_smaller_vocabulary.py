@@ -188,5 +188,5 @@ def test_added_tokens_are_read_as_before_and_a_tokenizer_that_would_not_is_refus
     backend: Any = broken
     backend.backend_tokenizer.normalizer = normalizers.Replace("dog", "cat")
     monkeypatch.setattr(vocabulary, "with_pieces", lambda *_: broken)
-    with pytest.raises(HeadscopeError, match=r"would read text otherwise .*; leave vocabulary out of --parts"):
+    with pytest.raises(HeadscopeError, match=r"would read text differently .*; leave vocabulary out of --parts"):
         pieces_to_keep(model, inputs, 0, examples)

@@ -20,8 +20,9 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
-from headscope.passes.planned_pass import PassResult, return_freed_memory
+from headscope.passes.planned_pass import PassResult
 from headscope.passes.settings import PassJournal
+from headscope.storage.kept_inputs import return_freed_memory
 from support import runs
 from support.killed import Killed
 from support.same import assert_same

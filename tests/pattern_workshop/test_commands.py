@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier import load
 from headscope.studies.heads.patterns.commands import evaluate
 from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop import __main__ as workshop

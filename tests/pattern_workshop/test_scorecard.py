@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop.examples import HELD_OUT
 from pattern_workshop.scorecard import scorecard, shares

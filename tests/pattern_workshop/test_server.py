@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.web.serve import HEADERS
+from headscope.viewer.serving import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application
 from pattern_workshop.written_maps import labels

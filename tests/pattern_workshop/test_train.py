@@ -6,7 +6,7 @@ import torch
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.calibration import at_rates, rates, softened, temperature

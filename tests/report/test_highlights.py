@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.report.declared import leaving_out
+from headscope.report.numbers import leaving_out
 from headscope.report.study_page import study_page
 from headscope.report.wording import estimate, of_array
 from support.compare_result import compare_result

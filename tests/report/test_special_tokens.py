@@ -53,7 +53,7 @@ def test_the_page_of_a_decoder_speaks_of_its_own_first_token(decoder: xr.Dataset
     page = write(decoder, tmp_path, formats=()).read_text(encoding="utf-8")
     assert "[CLS]" not in page and "[SEP]" not in page
     assert "&lt;bos&gt;" in page and "<bos>" not in page
-    assert "Breadth of <bos>" in [finding.topic for finding in study_page(decoder).findings()]
+    assert "<bos> in the last layer" in [finding.topic for finding in study_page(decoder).findings()]
     kinds = model_numbers(model_of(decoder))
     assert kinds["names"]["cls"] == "<bos>" and "<bos>" in kinds["meanings"]["cls"]
 
@@ -61,7 +61,7 @@ def test_the_page_of_a_decoder_speaks_of_its_own_first_token(decoder: xr.Dataset
 def test_a_page_of_bert_stays(tmp_path: Path) -> None:
     result = headscope.profile(headscope.wrap(tiny_bert(), tiny_tokenizer()), TEXTS, Settings(resamples=20))
     topics = [finding.topic for finding in study_page(result).findings()]
-    assert "Breadth of [CLS]" in topics
+    assert "[CLS] in the last layer" in topics
     unnamed = result.copy()
     unnamed.attrs.pop("special_tokens")
     assert [finding.topic for finding in study_page(unnamed).findings()] == topics

@@ -55,10 +55,12 @@ def test_missing_values_are_not_tested_and_without_intervals_there_is_no_test() 
 
 def test_heads_above_a_limit_are_said_with_correction_and_the_median_head() -> None:
     result = profile_result()
-    result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
-    result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1}] = [0.495, 0.515]
-    median = float(result["attention_offset"].sel(offset=-1).median())
-    text = texts_of(result)["Previous token"]
+    result["segment_end"] = result["attention_offset"].sel(offset=-1, drop=True)
+    result["segment_end_ci"] = result["attention_offset_ci"].sel(offset=-1, drop=True)
+    result["segment_end"].loc[{"layer": 1, "head": 1}] = 0.505
+    result["segment_end_ci"].loc[{"layer": 1, "head": 1}] = [0.495, 0.515]
+    median = float(result["segment_end"].median())
+    text = texts_of(result)["End of a segment"]
     assert f"1 beyond chance (q < 0.05, {HEADS}); the median head gives {median:.2f}" in text
 
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from filelock import FileLock
 
-from headscope.studies.size.shrink import eight_bit
+from headscope.studies.size.shrink import number_formats
 from support.every_study import WHOLE_RESULTS, Run, arguments, prepare, run, small_onnx
 
 
@@ -39,7 +39,7 @@ def ended(cases: Path) -> Callable[[str, str], Run]:
         kept = out.with_suffix(".json")
         with FileLock(f"{out}.lock"):
             if not kept.exists():
-                with patch.object(eight_bit, "export", small_onnx):
+                with patch.object(number_formats, "export", small_onnx):
                     done = asdict(run(*arguments(study, case, cases), out=out, page=case != WHOLE_RESULTS))
                 kept.write_text(json.dumps(done | {"directory": str(out)}), encoding="utf-8")
             done = json.loads(kept.read_text(encoding="utf-8"))

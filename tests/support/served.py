@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from starlette.types import ASGIApp
 
-from headscope.web.serve import listening, server_of
+from headscope.viewer.serving import listening, server_of
 
 
 @contextmanager

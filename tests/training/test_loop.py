@@ -75,7 +75,7 @@ def run(
     start, examples = ready(folder, task, init)
     record = RunRecord(where)
     record.open({"recipe": recipe.as_settings()})
-    return train(start, task, examples, recipe, Settings(**given), record)
+    return train(start, examples, recipe, Settings(**given), record)
 
 
 def naive(network: PreTrainedModel, examples: TaskExamples, recipe: TrainingRecipe) -> list[float]:
@@ -308,14 +308,14 @@ def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> N
     start, examples = ready(folder, birds())
     steps: list[int] = []
     with pytest.raises(HeadscopeError, match=r"the loss is nan at step 5; lower --learning-rate$"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoilt(start, 4, steps)), RunRecord(tmp_path))
+        train(start, examples, RECIPE, Settings(on_progress=spoilt(start, 4, steps)), RunRecord(tmp_path))
     assert sum(steps) == 4
 
 
 def test_outputs_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
     start, examples = ready(folder, birds())
     with pytest.raises(HeadscopeError, match="outputs after epoch 1 are not finite"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoilt(start, 5, [])), RunRecord(tmp_path))
+        train(start, examples, RECIPE, Settings(on_progress=spoilt(start, 5, [])), RunRecord(tmp_path))
     assert not list(tmp_path.glob("epoch-*"))
 
 

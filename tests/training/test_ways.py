@@ -48,7 +48,7 @@ def test_only_what_a_way_trains_changes_and_costs_are_counted(way: str, folder: 
     start = started(folder, tmp_path, way)
     before = {name: weight.detach().clone() for name, weight in start.network.named_parameters()}
     examples = TableRow(TASK, 32, start.model).examples
-    ended = train(start, TASK, examples, RECIPE, Settings(), RunRecord(tmp_path), save=False)
+    ended = train(start, examples, RECIPE, Settings(), RunRecord(tmp_path), save=False)
     changed = {name for name, weight in start.network.named_parameters() if not torch.equal(weight, before[name])}
     assert changed and changed <= trained_names(start)
     assert {name for name in trained_names(start) if name.startswith("classifier")} <= changed
@@ -75,7 +75,7 @@ def test_seconds_are_those_of_all_steps_without_what_their_records_take(
     start.network.register_forward_pre_hook(lambda module, _: take(1 if module.training else 0))
     recipe, examples = replace(RECIPE, epochs=3), TableRow(TASK, 32, start.model).examples
     epochs = Epochs(None, lambda: None, [Slow(start.network)])
-    ended = train(start, TASK, examples, recipe, Settings(), RunRecord(tmp_path), save=False, epochs=epochs)
+    ended = train(start, examples, recipe, Settings(), RunRecord(tmp_path), save=False, epochs=epochs)
     assert float(ended.seconds) == 6 and seconds[0] > 1_800
 
 

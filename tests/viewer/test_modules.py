@@ -8,9 +8,8 @@ import headscope
 from headscope.report.render import joined
 
 STATIC = Path(headscope.__path__[0]) / "viewer" / "static"
-SHARED = Path(headscope.__path__[0]) / "web" / "static"
 REPORT = Path(headscope.__path__[0]) / "report" / "static"
-PATHS = sorted(path for folder in (STATIC, SHARED, REPORT) for path in folder.glob("*.js"))
+PATHS = sorted(path for folder in (STATIC, REPORT) for path in folder.glob("*.js"))
 MODULES = {path.name: path.read_text(encoding="utf-8") for path in PATHS}
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
 BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")
@@ -30,7 +29,7 @@ def test_the_report_and_the_viewer_share_modules() -> None:
     scripts = [joined(own["report.js"]), joined(own["page.js"]), joined(own["widget.js"])]
     for shared in ("address.js", "dom.js", "grid_keys.js", "head_order.js", "kind_legend.js"):
         names = re.findall(r"^export function (\w+)", MODULES[shared], re.MULTILINE)
-        assert own[shared].parent == SHARED and names
+        assert own[shared].parent == REPORT and names
         assert all(f"function {name}(" in script for name in names for script in scripts), shared
     assert len(own) == len(PATHS)  # no module hides another of its name
 

@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 from headscope import importances, models, read
 from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
+from headscope.viewer.serving import HEADERS
 from headscope.viewer.session import ViewSession
 from headscope.viewer.tiles import unpack
-from headscope.web.serve import HEADERS
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer

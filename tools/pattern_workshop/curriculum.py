@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop.examples import FOLDS, Batch, Examples, synthetic_examples, views
 

@@ -13,10 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES
-from headscope.studies.heads.patterns.classifier.grid import SIZE, pool
-from headscope.studies.heads.patterns.classifier.line_features import numbers
-from headscope.studies.heads.patterns.classifier.picture import channels, pictures
+from headscope.studies.heads.patterns.grid import SIZE, pool
 from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.line_features import numbers
+from headscope.studies.heads.patterns.picture import channels, pictures
 from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.synthetic import synthetic
 

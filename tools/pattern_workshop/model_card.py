@@ -9,7 +9,7 @@ from safetensors.torch import save
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.files import write_atomically
-from headscope.studies.heads.patterns.classifier.network import WEIGHTS, Classifier
+from headscope.studies.heads.patterns.classifier import WEIGHTS, Classifier
 from pattern_workshop.examples import FOLDS
 from pattern_workshop.scorecard import main_scores
 
@@ -140,7 +140,7 @@ def write(folder: Path, classifier: Classifier) -> dict[str, Path]:
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     state = {name: value.contiguous() for name, value in classifier.state_dict().items()}
-    files = {WEIGHTS: save(state, {"card": json.dumps(classifier.card)}), PAGE: page(classifier.card).encode()}
+    files = {WEIGHTS.name: save(state, {"card": json.dumps(classifier.card)}), PAGE: page(classifier.card).encode()}
     return {name: write_atomically(folder / name, content) for name, content in files.items()}
 
 

@@ -12,7 +12,7 @@ from headscope.models import Model
 from headscope.passes.attention_maps import MapChoice, attention_maps
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.heads.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
+from headscope.studies.heads.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.studies.heads.patterns.labelled_maps import Map
 
 Input = tuple[str, Encoded]

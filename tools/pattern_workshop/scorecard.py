@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headscope.results.vocabulary import OFFSETS, PATTERNS, TOKEN_CLASSES
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from headscope.studies.heads.patterns.scores import (
     Labels,

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.web.serve import LocalOnly, json_body, serve_locally
+from headscope.viewer.serving import LocalOnly, json_body, serve_locally
 from pattern_workshop.annotators import Session
 
 # In the order of the keys 1 to 5. A picture is scaled to its own maximum.

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
+from headscope.studies.heads.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from pattern_workshop import synthetic_shapes
 from pattern_workshop.synthetic_shapes import Canvas, Maps
 

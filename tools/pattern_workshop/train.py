@@ -13,7 +13,7 @@ from jaxtyping import Int
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from headscope.studies.heads.patterns.scores import Probabilities, check, labels_of, probabilities_of, text
 from pattern_workshop.calibration import loss, natural_maps, rates, softened, temperature

@@ -20,7 +20,7 @@ from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one, short_win
 from headscope.capture.observer import Intervention, Observer, small_blocks
 from headscope.capture.softmax import tapped
 from headscope.capture.transformers_logging import quiet
-from headscope.capture.unsupported import REFUSED, SINKS
+from headscope.capture.unsupported import refuse_type
 from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 
@@ -98,8 +98,7 @@ def check(network: PreTrainedModel) -> Capture:
     """
     kind = network.config.model_type
     sinks = any(name.endswith(".sinks") for name, _ in network.named_parameters())
-    if reason := REFUSED.get(kind, SINKS if sinks else ""):
-        raise HeadscopeError(f"model type '{kind}' {reason}; use another model")
+    refuse_type(kind, sinks=sinks)
     with torch.inference_mode(), quiet(), short_windows(network):
         inputs, expected = eager_pass(network, TOLERANCE[network.dtype])
         reasons = []

@@ -1,6 +1,6 @@
 """Attention to the token at each distance up to eight, as a share of a token's attention.
 
-Of a model whose vocabulary is small, such as that of a protein, whose heads look several residues away. The mean of
+For models with a small vocabulary, such as protein models, whose heads look several residues away. The mean of
 A[i, i + d] over the queries i for which i + d is in the sequence (Clark et al. 2019, section 3.1, for -1 and 1).
 """
 

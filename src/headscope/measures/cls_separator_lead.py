@@ -1,7 +1,7 @@
 """Attention of [CLS] to a separator beyond that to a linguistic feature, as a share of its attention.
 
-Kovaleva et al. 2019, section 4.5. For an example that has both, the maximum over its separators j of A[CLS, j] less
-that over its tokens of the feature.
+Kovaleva et al. 2019, section 4.5. For an example that has both, the maximum over its separators j of A[CLS, j]
+minus that over its tokens of the feature.
 """
 
 from jaxtyping import Float

@@ -1,6 +1,6 @@
 """Rank correlation, within an example, of a token's share of attention with how often its piece is predicted.
 
-With `--predicted-frequency`: as `frequency_correlation`, by predictions of the model in the place of counts.
+With `--predicted-frequency`: as `frequency_correlation`, by predictions of the model instead of counts.
 """
 
 from jaxtyping import Float

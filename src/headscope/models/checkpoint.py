@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from headscope.capture.unsupported import REFUSED
+from headscope.capture.unsupported import refuse_type
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
 from headscope.models.adapters import adapter_files, base_of, is_adapter, refuse_adapters
@@ -195,8 +195,7 @@ def _refuse_config(checkpoint: Checkpoint) -> None:
             f"model '{name}': config.json removes heads (pruned_heads: {str(removed)[:60]}), and transformers 5 "
             "does not; delete that line to measure all heads in the weights"
         )
-    if kind in REFUSED:
-        raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
+    refuse_type(kind, name)
 
 
 def _refuse_weights(checkpoint: Checkpoint) -> None:

@@ -1,7 +1,6 @@
 """A model with random weights, as a baseline for its architecture and tokens."""
 
 import copy
-import gc
 from typing import Any
 
 import torch
@@ -13,7 +12,7 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.config import BUILDING
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
-from headscope.storage.kept_inputs import kept
+from headscope.storage.kept_inputs import free_models, kept
 
 # A score is compared with those of random weights of this many seeds.
 SEEDS = 3
@@ -36,7 +35,7 @@ def untrained(model: Model, seed: int = 0) -> Model:
     size = sum(weights.nbytes for weights in model.network.parameters())
     if SEEDS * size <= MOST_KEPT:
         return kept(("random weights", model.network, model.name, seed), lambda: _built(model, seed))
-    gc.collect()  # the network of the seed before may lie in a circle of references
+    free_models()  # that of the seed before
     return _built(model, seed)
 
 

@@ -6,8 +6,9 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.capture.attention_switch import fast
@@ -15,8 +16,9 @@ from headscope.models.head_slicing import sizes
 from headscope.models.model import Model
 from headscope.models.onnx import first_output
 
+Shapes = tuple[tuple[int, int], ...]
 # Shape of the timed input, and rounds of timing; the first warms up.
-BATCH, TOKENS, ROUNDS = 8, 128, 6
+BATCH, TOKENS, ROUNDS = 8, 128, 8
 
 
 def parameters(model: Model) -> int:
@@ -53,15 +55,22 @@ def cache_bytes(model: Model) -> int:
 
 def forward_seconds(models: list[Model]) -> list[float]:
     """Median seconds of a forward pass of each model, for random tokens without padding; models take turns."""
-    return list(map(median, seconds_by_round(models, BATCH, TOKENS, ROUNDS)))
+    return np.median(seconds_by_round(models, ((BATCH, TOKENS),))[:, 0], axis=0).tolist()
 
 
-def seconds_by_round(models: list[Model], batch: int, tokens: int, rounds: int) -> list[list[float]]:
-    """Seconds of a forward pass of each model, for random tokens without padding, by rounds; models take turns."""
-    tokens = min(tokens, *(model.max_tokens for model in models))
+def seconds_by_round(
+    models: Sequence[Model], shapes: Shapes, rounds: int = ROUNDS
+) -> Float[np.ndarray, "round shape model"]:
+    """Seconds of a forward pass of each model, for random tokens without padding; models take turns.
+
+    * `shapes`: numbers of inputs and of tokens; `rounds`: the first, which warms up, is left out.
+    """
     smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
-    ids = random_tokens(smallest, batch, tokens)
-    return by_round([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds)
+    most, seconds = min(model.max_tokens for model in models), []
+    for batch, tokens in shapes:
+        ids = random_tokens(smallest, batch, min(tokens, most))
+        seconds.append(by_round([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds))
+    return np.array(seconds).transpose(2, 0, 1)
 
 
 def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:

@@ -20,6 +20,7 @@ from headscope.models.random_weights import untrained
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore
 from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
+from headscope.storage.kept_inputs import free_models
 
 # Sentences are sorted by length within this many batches.
 WINDOW = 32
@@ -102,6 +103,7 @@ def capture_treebanks(
 ) -> Iterator[CapturedTreebanks[Treebank]]:
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 
+    * `plan`: the pass over a treebank; its model is not kept.
     * `training`: None trains on four documents (or sentences) of five of the corpus, and tests on the fifth.
 
     Raises `HeadscopeError` if there are too few sentences, or the disk is full.
@@ -109,6 +111,8 @@ def capture_treebanks(
     with ArrayStore(budget) as store:
         tested, test_read = _read(plan(corpus), store)
         trained, train_read = _read(plan(training), store) if training else ([], test_read)
+        del plan
+        free_models()
         test = _ordered(kind(tested, store.arrays[: len(tested)]))
         train = _ordered(kind(trained, store.arrays[len(tested) :]))
         if training is None:

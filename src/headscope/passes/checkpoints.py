@@ -39,17 +39,28 @@ class Checkpoints(Generic[State]):
         self.journal, self.fold, self.on_notice = journal, fold, on_notice
         self.nothing = self.restored = ReadShards[State](fold.start().state())
         self.items = 0  # of a list, that are in the file
+        self.shards = 0
         if journal:
             self.path, self.fingerprint = journal.next_pass(), {**journal.run, **fingerprint()}
             remove_unfinished(self.path)
-            if self.path.exists():
+            run, read = journal.read.pop(journal.passes, (None, None))
+            if read and run == self.fingerprint:
+                self.restored = read
+            elif self.path.exists():
                 self._restore(journal)
-        self.shards = self.restored.shards
+                self.shards = self.restored.shards
 
     def begin_anew(self, reason: str) -> None:
         """Forget the part in the file, and say why."""
         self.restored, self.shards, self.items = self.nothing, 0, 0
         self.on_notice(f"'{self.path}' {reason}; the pass starts anew")
+
+    def hand_on(self, part: ReadShards[State]) -> None:
+        """Give a whole pass to the run that takes it next."""
+        if self.journal and self.journal.writes(part.seconds):
+            self._write(part, self.journal)
+        elif self.journal:
+            self.journal.read[self.journal.passes] = (self.fingerprint, part)
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep a part, if it is time for a checkpoint or it must be (`at_once`).

@@ -1,11 +1,9 @@
 """A pass of a model over a corpus, shard by shard: read by this process, or by several."""
 
-import ctypes
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -35,6 +33,7 @@ from headscope.passes.shards import (
 )
 from headscope.storage.codec import encode
 from headscope.storage.hashes import Fingerprint
+from headscope.storage.kept_inputs import return_freed_memory
 
 Attributes = dict[str, Any]
 
@@ -74,6 +73,11 @@ class PlannedPass(Generic[State]):
         self.nothing = self.sum = ReadShards(self.fold.start().state())
         self.counted_before = Counter(self.words.counts)
         self.words = replace(self.words, by_document=self.corpus.by_document)
+
+    @property
+    def n_parts(self) -> int:
+        """How many sums of neighbouring shards there are; a checkpoint may follow each."""
+        return -(-self.corpus.n_examples // (self.together * self.size))
 
     def read(self) -> PassResult[State]:
         """Read the corpus, from the last checkpoint on.
@@ -142,12 +146,11 @@ class PlannedPass(Generic[State]):
     def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums as other processes have made them, with the same bits for any number of processes."""
         size = self.together * self.size
-        total = -(-self.corpus.n_examples // size)
-        numbers = range(done.shards // self.together, total)
+        numbers = range(done.shards // self.together, self.n_parts)
         source, files = _Slices(self.corpus, size), self.fold.files
-        if total < self.settings.workers:
-            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {total}"
-            self.settings.on_notice(line)
+        if self.n_parts < self.settings.workers:
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers"
+            self.settings.on_notice(f"{line}; use --workers {self.n_parts}")
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()
@@ -212,13 +215,3 @@ class _Slices:
             return list(islice(self.corpus.since(number * self.size), self.size))
         self.stream.go(number * self.size)
         return list(islice(self.stream, self.size))
-
-
-def return_freed_memory() -> None:
-    """Give freed memory back to the operating system (glibc; about a millisecond).
-
-    Otherwise it grows with the corpus: batches have arrays of many sizes, and the gaps between them fit no later ones.
-    """
-    if sys.platform == "linux":
-        with suppress(AttributeError):  # of another C library
-            ctypes.CDLL(None).malloc_trim(0)

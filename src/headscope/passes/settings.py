@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 2048
 # Least seconds between checkpoints, and how many times the cost of one they are apart at least.
 SECONDS, TIMES = 5.0, 100
+# A pass of several studies that took as many times the least seconds is written for each of them.
+LONG = 12
 
 
 def nothing(*said: object) -> None:
@@ -39,6 +41,7 @@ class PassJournal:
     * `run`: what the numbers of all passes depend on.
     * `kept`: whether the checkpoints outlive the result, and so are written at the end of each pass, too.
     * `silent`: whether nothing is said of a pass that goes on from a checkpoint, as in a survey.
+    * `read`: what other passes have read together with those of this run, by number, until it is taken.
     """
 
     folder: Path
@@ -48,6 +51,11 @@ class PassJournal:
     passes: int = 0
     saved: float = field(default_factory=time.monotonic)
     cost: float = 0.0
+    read: dict[int, Any] = field(default_factory=dict, repr=False)
+
+    def has(self, number: int) -> bool:
+        """Whether a pass has begun, or was read with others."""
+        return number in self.read or (self.folder / f"pass-{number}").exists()
 
     def next_pass(self) -> Path:
         """The file of the next pass."""
@@ -58,6 +66,10 @@ class PassJournal:
     def due(self) -> bool:
         """Whether it is time for a checkpoint: all of them take less than 1% of a long run."""
         return time.monotonic() - self.saved >= max(SECONDS, TIMES * self.cost)
+
+    def writes(self, seconds: float) -> bool:
+        """Whether a pass of these seconds that was read with others is written; else it is kept in memory."""
+        return self.kept or seconds > LONG * SECONDS
 
     @property
     def next_arrays(self) -> Path:

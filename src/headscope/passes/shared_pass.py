@@ -1,7 +1,8 @@
 """One pass for several studies: what each would read of a corpus by itself, read together.
 
-A study declares its first pass by a function `first_pass` beside `run`, with arguments of the same names. The shared
-pass writes the checkpoint of each study as its own pass would: its numbers are those of the study alone, to the bit.
+A study declares its first pass by a function `first_pass` beside `run`, with arguments of the same names, and by
+`random_seeds` the models of random weights that it reads after it, in the same way or by its `random_pass`. Each study
+goes on from the end of its part of a shared pass: its numbers are those of the study alone, to the bit.
 """
 
 from collections import Counter, defaultdict
@@ -18,6 +19,8 @@ from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes.checkpoints import Checkpoints
 from headscope.passes.forward import share
 from headscope.passes.planned_pass import PlannedPass
@@ -29,39 +32,67 @@ from headscope.storage.lines import Record
 ALIGNED = "words"  # of a fingerprint: whether inputs say which tokens their words have
 Parts = tuple[ReadShards[Any], ...]
 Passes = Sequence[PlannedPass[Any]]
-# The settings of a pass for some studies: its journal, its engine and its progress.
-SettingsOf = Callable[[Mapping[str, PlannedPass[Any]]], AbstractContextManager[Settings]]
+# The settings of a pass for some studies, and of its number: its journal, its engine and its progress.
+SettingsOf = Callable[[Mapping[str, PlannedPass[Any]], int], AbstractContextManager[Settings]]
 
 
 def read_shared(arguments: Mapping[str, Mapping[str, Any]], settings_of: SettingsOf | None = None) -> None:
     """Read a corpus once for all studies that can share a pass, so that each goes on from the end of its own.
 
+    The trained model is read first, then those of random weights, one after the other.
+
     * `arguments`: those of `run` of each study; the settings have its journal.
     * `settings_of`: by default those of the first study, with a journal beside its own.
     """
-    passes = {study: planned for study in arguments if (planned := first_pass(study, arguments[study]))}
-    for group in alike(passes):
-        with (settings_of or _of_first)(group) as settings:
-            read_together(list(group.values()), settings)
+    for number in range(1 + SEEDS):
+        for group in alike(passes_of(arguments, number)):
+            with (settings_of or _of_first)(group, number) as settings:
+                read_together(list(group.values()), settings)
 
 
-def _of_first(group: Mapping[str, PlannedPass[Any]]) -> AbstractContextManager[Settings]:
-    settings, name = next(iter(group.values())).settings, "-".join(group)
+def _of_first(group: Mapping[str, PlannedPass[Any]], number: int) -> AbstractContextManager[Settings]:
+    settings, name = next(iter(group.values())).settings, "-".join([*group, *([str(number)] if number else [])])
     journal = settings.journal and PassJournal(
         settings.journal.folder.with_name(name), {**settings.journal.run, "study": name}
     )
     return nullcontext(replace(settings, journal=journal))
 
 
-def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | None:
-    """The pass that a study declares as its first; None if it has begun, or the study refuses what it is given."""
-    module, journal = catalog.load("studies", study), arguments["settings"].journal
-    if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
+def passes_of(arguments: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, PlannedPass[Any]]:
+    """The first pass of each study, or, with a number from 1, that of its model of random weights with this number."""
+    models, passes = dict[int, Model](), dict[str, PlannedPass[Any]]()
+    for study, values in arguments.items():
+        with suppress(HeadscopeError):  # it says so when it runs
+            seeds = _of(study, ["random_seeds"], values) or ()
+            if number > len(seeds):
+                continue
+            if number and (key := id(values["model"].network)) not in models:
+                models[key] = untrained(values["model"], seeds[number - 1])
+            used = {**values, "model": models[key]} if number else values
+            if planned := first_pass(study, used, number):
+                passes[study] = planned
+    return passes
+
+
+def first_pass(study: str, arguments: Mapping[str, Any], number: int = 0) -> PlannedPass[Any] | None:
+    """The pass that a study declares as its first, or the same of a later number; None if it has begun.
+
+    Raises `HeadscopeError` if the study refuses what it is given.
+    """
+    settings = arguments["settings"].quiet
+    journal = settings.journal and replace(settings.journal, passes=number)
+    if journal and journal.has(number + 1):
         return None
-    silent = {**arguments, "settings": replace(arguments["settings"].quiet, on_notice=lambda line: None)}
-    with suppress(HeadscopeError):  # it says so when it runs
-        return module.first_pass(**arguments_of(module.first_pass, module.run, silent))
-    return None
+    silent = replace(settings, journal=journal, on_notice=lambda line: None)
+    names = ("random_pass", "first_pass") if number else ("first_pass",)
+    return _of(study, names, {**arguments, "settings": silent})
+
+
+def _of(study: str, names: Sequence[str], arguments: Mapping[str, Any]) -> Any:
+    """What the first of some functions that a study has gives for the arguments of `run`; None if it has none."""
+    module = catalog.load("studies", study)
+    function = next((getattr(module, name) for name in names if hasattr(module, name)), None)
+    return function and function(**arguments_of(function, module.run, arguments))
 
 
 def arguments_of(function: Callable[..., Any], run: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,22 +113,23 @@ def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[
 
 
 def read_together(passes: Passes, settings: Settings) -> None:
-    """Read once for studies whose passes are `alike`, by the settings of the shared pass; write the checkpoint of each.
+    """Read once for studies whose passes are `alike`, by the settings of the shared pass; each then has its part.
 
     Raises `KeyboardInterrupt` after Ctrl-C, when the next call goes on from a checkpoint.
     """
     first, words = passes[0], _words(passes)
     share([planned.fold.forward for planned in passes if planned.fold.forward is not None])
     fold = _joint(passes, words)
-    run = replace(first.settings, keep_interrupted=False, journal=settings.journal, engine=settings.engine)
+    run = replace(first.settings, keep_interrupted=False, engine=settings.engine)
     run = replace(run, on_progress=settings.on_progress, on_notice=settings.on_notice)
-    total, _ = read_parts(PlannedPass(first.model, first.corpus, words, run, fold, first.pad_to), fold, run)
+    joint = PlannedPass(first.model, first.corpus, words, run, fold, first.pad_to)
+    # the end of the only part is no checkpoint: each study has it at once
+    total, _ = read_parts(joint, fold, replace(run, journal=settings.journal if joint.n_parts > 1 else None))
     first.corpus.refuse_changed()
     first.model.refuse_changed()
     for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
         if journal := planned.settings.journal:
-            kept = replace(journal, kept=True, passes=0)
-            Checkpoints(kept, planned.fingerprint, planned.fold, planned.settings.on_notice).finish(part)
+            Checkpoints(journal, planned.fingerprint, planned.fold, planned.settings.on_notice).hand_on(part)
 
 
 def _words(passes: Passes) -> Words:

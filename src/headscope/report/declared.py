@@ -4,7 +4,6 @@ A part of a page that asks for a number that the result does not have is left ou
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -13,7 +12,7 @@ import xarray as xr
 
 from headscope import figures, results
 from headscope.figures.labels import label
-from headscope.report.numbers import MissingNumber, Numbers
+from headscope.report.numbers import MissingNumber, Numbers, leaving_out
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell, estimate
@@ -167,27 +166,6 @@ def parts_of(parts: Iterable[Part], result: xr.Dataset) -> list[Any]:
             finding = part if isinstance(part, Finding) else part(numbers)
             findings += [] if finding is None else [finding] if isinstance(finding, SINGLE) else finding
     return findings
-
-
-@contextmanager
-def leaving_out(result: xr.Dataset) -> Iterator[None]:
-    """Within this context, what asks for something that the result does not have ends without an error."""
-    try:
-        yield
-    except MissingNumber:
-        return
-    except KeyError as error:
-        if not lacks(result, error):
-            raise
-
-
-def lacks(result: xr.Dataset, error: KeyError) -> str:
-    """The variable, label or attribute that a result lacks; empty for any other `KeyError`: the code is wrong then."""
-    first = error.__cause__ or error  # xarray lists the variables of the result in the second one
-    name = first.args[0] if first.args else ""
-    is_label = "not all values found in index" in str(error)  # a label may have the name of a variable
-    there = not is_label and (name in result.variables or name in result.attrs)
-    return "" if there else str(name)
 
 
 def _first(result: xr.Dataset) -> tuple[str, ...]:

@@ -20,16 +20,16 @@ from headscope.report.wording import Cell
 
 NUMBERS = "What each layer knows"
 CAPTION = (
-    "Each row is shaded from its least value to its greatest: compare layers, not rows. Framed: the layer that other "
-    "data have chosen. Layer 0 are the embeddings. Numbers with intervals are in the tables."
+    "Each row is shaded from its lowest value to its highest: compare layers, not rows. Framed: the layer that other "
+    "data have chosen. Layer 0 is the embeddings. Numbers with intervals are in the tables."
 )
 # The widths of a picture in the viewer, in pixels: beside a head, on a phone.
 WIDTHS = {"wide": 560, "narrow": 330}
 # On the left of a picture: letters of the browser may be wider than those that the picture was made with.
 ROOM = 20
 BESIDE = (
-    "The numbers that more than one model has, a row for each model. Each row is shaded from its least value to its "
-    "greatest: compare where models have their best layers. Framed: the layer that other data have chosen. Layer 0 are "
+    "The numbers that more than one model has, a row for each model. Each row is shaded from its lowest value to its "
+    "highest: compare where models have their best layers. Framed: the layer that other data have chosen. Layer 0 is "
     "the embeddings."
 )
 Row = tuple[MeasuredModel, LayerNumber]

@@ -1,6 +1,8 @@
 """The numbers of a result, as the parts of a page ask for them: one that is not there raises `MissingNumber`."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,3 +77,24 @@ class Numbers:
         """The attributes by name, for captions; `model_name` is what stands before the first colon of `model`."""
         attributes = {str(name): str(value) for name, value in self.result.attrs.items()}
         return attributes | {f"{name}_name": value.partition(":")[0] for name, value in attributes.items()}
+
+
+@contextmanager
+def leaving_out(result: xr.Dataset) -> Iterator[None]:
+    """Within this context, what asks for something that the result does not have ends without an error."""
+    try:
+        yield
+    except MissingNumber:
+        return
+    except KeyError as error:
+        if not lacks(result, error):
+            raise
+
+
+def lacks(result: xr.Dataset, error: KeyError) -> str:
+    """The variable, label or attribute that a result lacks; empty for any other `KeyError`: the code is wrong then."""
+    first = error.__cause__ or error  # xarray lists the variables of the result in the second one
+    name = first.args[0] if first.args else ""
+    is_label = "not all values found in index" in str(error)  # a label may have the name of a variable
+    there = not is_label and (name in result.variables or name in result.attrs)
+    return "" if there else str(name)

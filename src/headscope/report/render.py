@@ -29,7 +29,6 @@ EXPORTED = "window.vegaEmbed = vegaEmbed;"
 # The widths for which each chart is laid out, in pixels: a wide page; half of it, a phone.
 WIDE, NARROWER = 1040, (640, 340)
 TEMPLATES, STATIC = (Path(__file__).parent / name for name in ("templates", "static"))
-SHARED = Path(__file__).parents[1] / "web" / "static"  # the modules that all pages share
 
 
 def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
@@ -188,7 +187,7 @@ def joined(*entries: Path) -> str:
     The modules keep to rules that make this possible: imports of one line that rename nothing, and top-level names that
     are unique among all modules.
 
-    >>> "import " in joined(SHARED / "kind_legend.js") or "export " in joined(SHARED / "kind_legend.js")
+    >>> "import " in joined(STATIC / "kind_legend.js") or "export " in joined(STATIC / "kind_legend.js")
     False
     """
     return "\n".join(_in_order(entries, set()))
@@ -205,4 +204,4 @@ def _in_order(paths: Iterable[Path], done: set[Path]) -> Iterator[str]:
 
 def _imported(folder: Path, name: str) -> Path:
     """A module beside the one that imports it, or else one of those that all pages share."""
-    return folder / name if (folder / name).is_file() else SHARED / name
+    return folder / name if (folder / name).is_file() else STATIC / name

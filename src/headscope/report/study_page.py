@@ -19,8 +19,9 @@ from headscope import catalog, results
 from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
-from headscope.report.declared import Part, StudyCard, StudyParts, leaving_out, parts_of
+from headscope.report.declared import Part, StudyCard, StudyParts, parts_of
 from headscope.report.joined_seeds import SEEDS
+from headscope.report.numbers import leaving_out
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW

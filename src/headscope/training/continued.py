@@ -10,7 +10,6 @@ import torch
 from jaxtyping import Float
 
 from headscope.capture.attention_switch import fast
-from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.task_inputs import TaskInputs
@@ -24,7 +23,7 @@ ContinuedTraining = Callable[[Model], Float[np.ndarray, "example output"]]
 
 
 def continued_training(
-    model: Model, task: Task, dev: TaskInputs, recipe: TrainingRecipe, settings: Settings, directory: Path
+    model: Model, dev: TaskInputs, recipe: TrainingRecipe, settings: Settings, directory: Path
 ) -> tuple[ContinuedTraining, int]:
     """Prepare the training of a model and of smaller copies of it, on the task's train split.
 
@@ -36,14 +35,14 @@ def continued_training(
         raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
     examples = task_examples(model, dev, recipe.max_tokens)
     steps = recipe.epochs * -(-len(examples.train) // recipe.batch)
-    return partial(_trained, task=task, examples=examples, recipe=recipe, settings=settings, directory=directory), steps
+    return partial(_trained, examples=examples, recipe=recipe, settings=settings, directory=directory), steps
 
 
 def _trained(
-    model: Model, task: Task, examples: TaskExamples, recipe: TrainingRecipe, settings: Settings, directory: Path
+    model: Model, examples: TaskExamples, recipe: TrainingRecipe, settings: Settings, directory: Path
 ) -> Float[np.ndarray, "example output"]:
     start = InitialModel(model.network, model.tokenizer)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".training-") as scratch, fast(model.network):
-        trained = train(start, task, examples, recipe, settings, RunRecord(Path(scratch)), save=False)
+        trained = train(start, examples, recipe, settings, RunRecord(Path(scratch)), save=False)
     model.network.eval()
     return trained.outputs

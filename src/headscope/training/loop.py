@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from transformers import PreTrainedModel, TrainerCallback
 
 from headscope.capture.transformers_logging import quiet
-from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
+from headscope.corpora.tasks import LOWER_IS_BETTER, score
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.pruned_folder import write
@@ -30,7 +30,10 @@ DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
 
 
 class TrainingExamples(Protocol):
-    """Training inputs, dev targets, the number of shortened training examples, and the outputs for dev."""
+    """Training inputs, dev targets, the number of shortened training examples, and the outputs for dev.
+
+    * `metric`: by which the best epoch is kept.
+    """
 
     @property
     def train(self) -> TrainingInputs:
@@ -41,6 +44,9 @@ class TrainingExamples(Protocol):
     def targets(self) -> Float[np.ndarray, " example"]:
         """The targets of dev, as the task's metrics read them."""
         ...
+
+    @property
+    def metric(self) -> str: ...
 
     @property
     def cut(self) -> int:
@@ -60,6 +66,11 @@ class TaskExamples:
     dev: TaskInputs
     targets: Float[np.ndarray, " example"]
     cut: int = 0
+
+    @property
+    def metric(self) -> str:
+        """The main metric of the task."""
+        return self.dev.task.metrics[0]
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
         """See `outputs_for`."""
@@ -87,6 +98,7 @@ class MaskedExamples:
     dev: list[Encoded]
     pieces: list[Int[np.ndarray, " token"]]
     cut: int = 0
+    metric: str = "loss"
 
     @property
     def targets(self) -> Float[np.ndarray, " example"]:
@@ -113,7 +125,6 @@ class Paused(Exception):
 
 def train(
     initial: InitialModel,
-    task: Task,
     examples: TrainingExamples,
     recipe: TrainingRecipe,
     settings: Settings,
@@ -137,7 +148,7 @@ def train(
     Raises `HeadscopeError` if the loss is not finite, the disk is full, or the device cannot be used for training.
     """
     epochs = epochs or Epochs()
-    network, keep = initial.network, partial(kept_epoch, record, task, examples.targets, recipe)
+    network, keep = initial.network, partial(kept_epoch, record, examples, recipe)
 
     def epoch_done(epoch: int) -> None:
         if keep(epoch) == epoch:
@@ -184,11 +195,11 @@ def train(
     return trained
 
 
-def kept_epoch(record: RunRecord, task: Task, targets: np.ndarray, recipe: TrainingRecipe, epochs: int) -> int:
+def kept_epoch(record: RunRecord, examples: TrainingExamples, recipe: TrainingRecipe, epochs: int) -> int:
     """Number of the epoch to keep of the first `epochs`, from 1: the last, or the earliest with the best score."""
     if recipe.keep == "last":
         return epochs
-    metric = task.metrics[0]
+    metric, targets = examples.metric, examples.targets
     scores = [score(metric, record.epoch_outputs(epoch + 1), targets) for epoch in range(epochs)]
     return 1 + int(np.argmin(scores) if metric in LOWER_IS_BETTER else np.argmax(scores))
 

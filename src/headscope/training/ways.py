@@ -16,9 +16,7 @@ from transformers import PreTrainedModel
 
 from headscope.capture.transformers_logging import refusing
 from headscope.catalog import require
-from headscope.corpora.tasks import masked
-from headscope.encoding.masking import Masking
-from headscope.encoding.masking import masked as hidden
+from headscope.encoding.masking import Masking, masked
 from headscope.errors import HeadscopeError, suggest
 from headscope.outputs.task_inputs import encode_for_task, task_inputs
 from headscope.training.beginning import Beginning
@@ -87,7 +85,7 @@ def two_stages(beginning: Beginning) -> InitialModel:
         nn.Module.to(start.network, environment.device)
         most = beginning.recipe.max_tokens
         examples = task_examples(start.model, task_inputs(start.model, first, first.dev, max_tokens=most), most)
-        train(start, first, examples, beginning.recipe, beginning.settings.quiet, record)
+        train(start, examples, beginning.recipe, beginning.settings.quiet, record)
     return beginning.after(record)
 
 
@@ -108,11 +106,11 @@ def adapted(beginning: Beginning) -> InitialModel:
         inputs, cut = encode_for_task(start.model, corpus, beginning.recipe.max_tokens)
         held = [replace(encoded, index=number) for number, encoded in enumerate(inputs[::HELD_OUT])]
         rest = [encoded for number, encoded in enumerate(inputs) if number % HELD_OUT] or held
-        fixed = [hidden(encoded, start.tokenizer, beginning.seed) for encoded in held]
+        fixed = [masked(encoded, start.tokenizer, beginning.seed) for encoded in held]
         training_set = MaskedTrainingSet(rest, start.tokenizer, MASKING, beginning.seed)
         examples = MaskedExamples(training_set, [one for one, _ in fixed], [one for _, one in fixed], cut.total())
         recipe = replace(beginning.recipe, keep="last")
-        train(start, masked(corpus), examples, recipe, beginning.settings.quiet, record)
+        train(start, examples, recipe, beginning.settings.quiet, record)
     return beginning.after(record)
 
 

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp
 from headscope.storage.limits import LARGEST_BODY, OTHER_BODY
 from headscope.viewer.export import MEDIA_TYPES, STATIC, ExportedFile
 from headscope.viewer.routes import Answer, act, answer, failure
+from headscope.viewer.serving import LocalOnly, json_body
 from headscope.viewer.session import ViewSession
-from headscope.web.serve import LocalOnly, json_body
 
 NOTICE = "Headscope-Notice"  # header of a file: a line about what it lacks
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -35,7 +35,7 @@ def application(session: ViewSession, call: Call = run_in_threadpool) -> ASGIApp
         Route("/", _index),
         Route("/api/{path:path}", _answered(_read)),
         Route("/api/{path:path}", _answered(_act), methods=["POST"]),
-        Mount("/static", StaticFiles(directory=STATIC, packages=[("headscope.web", "static")])),
+        Mount("/static", StaticFiles(directory=STATIC, packages=[("headscope.report", "static")])),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
     app.state.session, app.state.call, app.state.model_lock = session, call, asyncio.Lock()

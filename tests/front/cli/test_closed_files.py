@@ -136,7 +136,7 @@ READ = [
 @pytest.fixture(autouse=True)
 def no_server(never: Callable) -> None:
     """A page that is served after all would wait for Ctrl-C."""
-    never("headscope.web.serve.serve_on")
+    never("headscope.viewer.serving.serve_on")
 
 
 @pytest.mark.parametrize(("line", "name"), READ)

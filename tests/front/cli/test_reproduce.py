@@ -8,7 +8,7 @@ import pytest
 
 import headscope
 from headscope import results
-from headscope.front.reproduce.plan import planned
+from headscope.front.reproduction_plan import planned
 from headscope.papers.reproduction import papers, read_reproduction
 from headscope.report.page import MARK
 from support.cli import run_command
@@ -117,7 +117,7 @@ def test_a_model_that_was_not_trained_is_not_read(data: Path, tmp_path: Path) ->
 
 
 def test_a_run_beside_another_reads_its_result_and_keeps_a_seed_of_its_own(data: Path, tmp_path: Path) -> None:
-    from headscope.front.reproduce.runs import _options
+    from headscope.front.reproduction import _options
 
     glue = tmp_path / "glue" / "MRPC"
     glue.mkdir(parents=True)
@@ -148,7 +148,7 @@ def test_all_papers_are_planned_with_time_and_space_and_nothing_runs(model: Path
 
 
 def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Path) -> None:
-    from headscope.front.reproduce.plan import ASSUMED, PlannedRun, estimate
+    from headscope.front.reproduction_plan import ASSUMED, PlannedRun, estimate
     from headscope.papers.reproduction import Run
 
     def cost(study: str, lines: int, limit: int | None = None, **options: object) -> float:
@@ -166,7 +166,7 @@ def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Pa
 def test_all_claims_are_judged_by_the_results_that_are_there(
     model: Path, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.front.reproduce.plan.papers", lambda: ["clark2019"])
+    monkeypatch.setattr("headscope.front.reproduction_plan.papers", lambda: ["clark2019"])
     options = ("--data", data, "--limit", "8", "--resamples", "20", "--no-figures", "-o", folder.parent)
     ended = run_command("reproduce", "--all", model, *options)
     assert ended.exit_code == 0 and "surface: headscope profile is kept" in ended.stderr, ended.output

@@ -9,6 +9,7 @@ from headscope import catalog, results
 from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.survey.plan import shares
+from headscope.models.random_weights import SEEDS
 from headscope.passes import shards
 from headscope.passes.forward import Check, Forward
 from headscope.storage.kept_inputs import inputs_kept
@@ -21,9 +22,7 @@ SHARING = [study for study in catalog.names("studies") if shares(study)]
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),
-    "structure": ("--epochs", "1", "--rank", "2", "--no-random"),
-    "trees": ("--no-random",),
-    "relations": ("--no-untrained",),
+    "structure": ("--epochs", "1", "--rank", "2"),
     "patterns": ("--shown", "0"),
 }
 MAPS = 1  # batches that relations reads again, for the maps of a sentence
@@ -95,7 +94,9 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
         for words in together.values():
             run_brief(words[0], words)
         assert workers == "2" or (read > 4 and shown() == MAPS)
-        assert workers == "2" or read_alone == read * (len(SHARING) - 2) + MAPS  # two read hidden states
+        of_each, rest = divmod(read, 1 + SEEDS)  # the trained model, and one of random weights for each seed
+        # two read hidden states; relations and trees also read random weights
+        assert workers == "2" or (rest, read_alone) == (0, of_each * (len(SHARING) - 2 + 2 * SEEDS) + MAPS)
     for study in SHARING:
         one, other = (results.read(path / study) for path in (tmp_path / "together", folder))
         for result in (one, other):
@@ -131,7 +132,7 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(
 
 @pytest.mark.thorough
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
-    model: str, tmp_path: Path, pages_not_written: None, small_shards: None, monkeypatch: pytest.MonkeyPatch
+    model: str, tmp_path: Path, journal_often: None, small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
     one = commands(model, tmp_path / "one")
@@ -139,9 +140,10 @@ def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
     for some, folder in ((one, "one"), (several, "several")):
         with inputs_kept():
             read_shared(some, tmp_path / folder, quiet=True)
-    assert len(ray.actors) == 2
-    for study in SHARING:
-        kept = [(tmp_path / folder / study / ".headscope.journal" / "pass-1") for folder in ("one", "several")]
+    assert len(ray.actors) == 2 * (1 + SEEDS)
+    passes = [(study, 1) for study in SHARING] + [(study, 1 + SEEDS) for study in ("relations", "structure", "trees")]
+    for study, number in passes:
+        kept = [tmp_path / name / study / ".headscope.journal" / f"pass-{number}" for name in ("one", "several")]
         first, second = ([line for line in read_lines(path)][1:] for path in kept)
         assert without_seconds(first) == without_seconds(second) and first, study
 

@@ -144,7 +144,7 @@ def test_heads_that_replace_each_other_are_found(tmp_path: Path) -> None:
     assert excess.sel(head_pair="1-2,2-3").item() == 0.5 and (excess != 0).sum() == 1
     assert topics(result)["The heads of 1 pair replace each other"] == "holds"
     one, other = (on_card(result, *head)["Replaced by another head"] for head in ((1, 2), (1, 1)))
-    assert one.startswith("1 of 7 pairs with it surely lose more accuracy together") and "(q < 0.05, corrected" in one
+    assert one.startswith("1 of 7 pairs with it clearly lose more accuracy together") and "(q < 0.05, corrected" in one
     assert "Most beyond the sum: heads 1-2 and 2-3, +0.50 [" in one and other.startswith("0 of 7 pairs")
 
 

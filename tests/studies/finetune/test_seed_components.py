@@ -43,7 +43,7 @@ def test_each_seed_of_a_latin_square_has_as_many_runs() -> None:
         ({"seeds": 3, "weight_seeds": 2}, "seeds 3: both seeds are set by"),
         (
             {"weight_seeds": 2, "order_seeds": 3, "seed_pairing": "latin"},
-            "2 weight seeds and 3 order seeds are no square",
+            "2 weight seeds and 3 order seeds make no square",
         ),
         ({"seeds": 2, "seed_pairing": "latin"}, "need two kinds of seeds"),
     ],

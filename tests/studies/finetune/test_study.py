@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.corpora.tasks import Task, resampled, score
+from headscope.corpora.tasks import resampled, score
 from headscope.corpora.tasks.task import limited
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
@@ -121,9 +121,9 @@ def test_table_that_has_ended_is_read_and_one_that_has_not_goes_on(
     ran: list[str] = []
     train = headscope.studies.training.finetune.table1.train  # type: ignore[attr-defined]
 
-    def noted(start: Any, task: Task, *rest: Any, **options: Any) -> Any:
-        ran.append(task.name)
-        return train(start, task, *rest, **options)
+    def noted(start: Any, examples: Any, *rest: Any, **options: Any) -> Any:
+        ran.append(examples.dev.task.name)
+        return train(start, examples, *rest, **options)
 
     monkeypatch.setattr("headscope.studies.training.finetune.table1.train", noted)
     kept = directory / "runs" / "cats-random-1"

@@ -16,9 +16,9 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.grid import pool
-from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier import load
 from headscope.studies.heads.patterns.exemplars import Clearest
+from headscope.studies.heads.patterns.grid import pool
 from headscope.studies.heads.patterns.observer import PatternObserver, pattern_pass
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer

@@ -9,8 +9,8 @@ from torch import Tensor
 from transformers import AutoModel, BertConfig, GPT2Config, PreTrainedModel, RobertaConfig
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.grid import pool
-from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier import load
+from headscope.studies.heads.patterns.grid import pool
 
 POSITIONS = 64
 HEADS, WIDTH = 8, 64

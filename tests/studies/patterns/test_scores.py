@@ -5,7 +5,7 @@ import pytest
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.classifier import Classifier
 from headscope.studies.heads.patterns.labelled_maps import Map
 from headscope.studies.heads.patterns.scores import calibration_error, confusions, evaluate, f1, scores, text
 

@@ -108,7 +108,7 @@ def test_a_kv_head_whose_query_heads_undo_each_other_goes_first(tmp_path: Path) 
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == tuple(result["heads_left"].values[-1])
     texts = all_texts_of(result)
     assert texts["2 of 4 KV heads are removed"].startswith("The 2 query heads that share a KV head go with it.")
-    assert "128 bytes of keys and values in the place of 256" in texts["Its cache is 50% smaller"]
+    assert "128 bytes of keys and values instead of 256" in texts["Its cache is 50% smaller"]
     assert "KV heads by importance, in the order of removal: 1-2, " in texts["Removed first"]
     alone = importance(model, TASK, TASK.dev, QUICK)["importance"].sel(estimator="michel", layer=1).values
     assert (alone[2:] > 0.1 * alone.max()).all()

@@ -485,7 +485,7 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     assert "scores the same: accuracy" in texts["Loaded from its folder"]
     short = " ".join(f"{finding.topic}. {finding.text}" for finding in study_page(result).highlights())
     full, kept = (float(size) for size in result["megabytes"].values[[0, -1]])
-    assert f"takes {kept:.1f} MB in the place of {full:.1f} MB" in short
+    assert f"takes {kept:.1f} MB instead of {full:.1f} MB" in short
     assert "8 inputs of 128 tokens" in short
     assert "too good" in texts["How heads were chosen"]
     assert [figure.name for figure in study_page(result).figures()] == [

@@ -79,11 +79,12 @@ def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path
     assert agreement.sel(choice="search") == pytest.approx(1, abs=1e-3)
     assert agreement.sel(choice="weights") == pytest.approx(1, abs=1e-3) and agreement.sel(choice="random") < 0.95
     assert float(result["choice_gain_ci"].sel(choice="random", bound="lower")) > 0
-    assert [figure for figure in study_page(result).figures() if figure.name == "choice_score"]
+    (path,) = (figure for figure in study_page(result).figures() if figure.name == "path_score")
+    assert all(words in path.chart.to_json() for words in ("longest weights, untrained", "random parts, untrained"))
 
 
 def test_a_model_that_lost_nothing_has_no_other_choices(tmp_path: Any) -> None:
     options: dict[str, Any] = {"speed": "1.0x", "epochs": 0, "parts": "neurons,heads,layers"}
     result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert "choice_score" not in result
-    assert "choice_score" not in [figure.name for figure in study_page(result).figures()]
+    assert not any("random parts" in figure.chart.to_json() for figure in study_page(result).figures())

@@ -13,7 +13,7 @@ from headscope import HeadscopeError, Settings
 from headscope.models.onnx import EightBits, export, first_output, quantised, session_of
 from headscope.outputs.size_and_speed import file_seconds, random_tokens
 from headscope.report.study_page import study_page
-from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, WHOLE
+from headscope.studies.size.shrink.number_formats import EIGHT, ONNX, WHOLE
 from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.saved_folder import notes
 from headscope.studies.size.shrink.texts import encode
@@ -34,7 +34,7 @@ def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path, 
     words = ("shrink", model, "sample", "--limit", "40", *QUICK, "--eight-bit")
     ended = run(*words, out=tmp_path / "out", page=True)
     assert ended.status == 0, ended.errors
-    files = tmp_path / "out" / "model" / FOLDER
+    files = tmp_path / "out" / "model" / ONNX
     assert {path.name for path in files.iterdir()} == {WHOLE, EIGHT}
     assert (files / EIGHT).stat().st_size < (files / WHOLE).stat().st_size
     the_files_answer_as_torch_does(tmp_path / "out" / "model")
@@ -87,17 +87,15 @@ def the_files_answer_as_torch_does(folder: Path) -> None:
     judge = judge_by_embeddings(model, Settings())
     inputs = encode(model, tuple(headscope.read(["The cat slept.", "A dog ran to the old house by the river."])))
     expected = judge.outputs(model, inputs)
-    exact, eight = (judge.file_outputs(session_of(folder / FOLDER / name), model, inputs) for name in (WHOLE, EIGHT))
+    exact, eight = (judge.file_outputs(session_of(folder / ONNX / name), model, inputs) for name in (WHOLE, EIGHT))
     np.testing.assert_allclose(exact, expected, atol=1e-4)
-    names = [session_of(folder / FOLDER / name).get_outputs()[0].name for name in (WHOLE, EIGHT)]
+    names = [session_of(folder / ONNX / name).get_outputs()[0].name for name in (WHOLE, EIGHT)]
     assert names == ["last_hidden_state"] * 2
     difference = abs(eight - expected).max()
     assert 1e-4 < difference < 0.1
     ids = random_tokens(model, 2, 6)
-    assert (
-        first_output(session_of(folder / FOLDER / WHOLE), {"input_ids": ids, "attention_mask": ids * 0 + 1}).ndim == 3
-    )
-    assert len(file_seconds([session_of(folder / FOLDER / WHOLE)], ids, 3)) == 1
+    assert first_output(session_of(folder / ONNX / WHOLE), {"input_ids": ids, "attention_mask": ids * 0 + 1}).ndim == 3
+    assert len(file_seconds([session_of(folder / ONNX / WHOLE)], ids, 3)) == 1
 
 
 def the_page_says_so(folder: Path) -> None:

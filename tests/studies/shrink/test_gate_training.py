@@ -70,7 +70,7 @@ def trained(original: Original, tmp_path_factory: pytest.TempPathFactory) -> Tra
     """Gates that were trained to half of the parts."""
     recipe = TrainingRecipe(epochs=20, learning_rate=1e-4, batch=16, max_tokens=64)
     folder = tmp_path_factory.mktemp("gates")
-    given = judging_by(original), original, headscope.read(TEXTS), recipe, folder
+    given = judging_by(original), original, recipe, folder
     return trained_gates(*given, price_of(original), 0.2)
 
 

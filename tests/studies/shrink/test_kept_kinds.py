@@ -17,7 +17,7 @@ from headscope.report.declared import parts_of
 from headscope.report.kinds import head_kinds
 from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
-from headscope.studies.size.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
+from headscope.studies.size.shrink.kept_kinds import ANY, by_chance, kinds_of_heads, variables
 from headscope.studies.size.shrink.original import original_of
 from headscope.studies.size.shrink.page import PAGE, kept_kinds
 from headscope.studies.size.shrink.texts import encode
@@ -63,7 +63,7 @@ def test_chance_is_the_share_of_all_choices(data: st.DataObject) -> None:
 
 def result_of(stays: np.ndarray, marked: dict[str, np.ndarray]) -> xr.Dataset:
     """The variables of heads that stay."""
-    return xr.Dataset(KindsOfHeads(marked, COUNTS).variables(stays))
+    return xr.Dataset(variables(marked, stays, COUNTS))
 
 
 def test_kept_heads_that_are_exactly_the_positional_ones_are_found() -> None:
@@ -157,4 +157,4 @@ def test_results_without_kinds_and_models_that_keep_all_heads_are_refused(tmp_pa
         kinds_of_heads([str(tmp_path / "none")], fine)
     with pytest.raises(HeadscopeError, match="is of a model with other heads; name a result of this model"):
         kinds_of_heads([str(tmp_path / "other")], fine)
-    assert kinds_of_heads([], plain) is None
+    assert kinds_of_heads([], plain) == {}

@@ -106,4 +106,4 @@ def test_moments_and_heads_of_a_model_are_those_of_its_real_tokens() -> None:
 
 
 def test_of_equal_parts_the_first_is_kept() -> None:
-    assert ranked([np.array([0.2, 0.5, 0.2, 0.1]), np.array([1.0, 0, 0, 2.0])], 2) == ((0, 1), (0, 3))
+    assert ranked([np.array([0.2, 0.5, 0.2, 0.1]), np.array([1.0, 0, 0, 2.0])], [2, 2]) == ((0, 1), (0, 3))

@@ -201,7 +201,7 @@ def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path) -> N
     assert json.loads(result.attrs["skipped"]) == {"empty": 1, "in the dev split": 5}
     assert result.attrs["corpus"] == "own.txt, dev"
     said = texts_on(result)
-    assert "80 single texts are searched and trained on in the place" in said
+    assert "80 single texts are searched and trained on instead" in said
     assert "Left out or cut: 1 empty, 5 in the dev split." in said and "of accuracy" in said
 
 

@@ -205,9 +205,9 @@ def test_the_study_has_errors_gain_and_a_claim(result: xr.Dataset) -> None:
     ("gain", "half", "left", "title"),
     [
         (0.1, 0.02, 0.5, "Sentence vectors hold where words stand in the tree"),
-        (0.0, 0.005, 0.5, "Sentence vectors are as well described by shuffled trees or from an end"),
+        (0.0, 0.005, 0.5, "Shuffled trees, or places from an end, describe sentence vectors as well"),
         (0.02, 0.05, 0.5, "It cannot be told whether sentence vectors hold where words stand in the tree"),
-        (0.1, 0.02, -0.1, "Sentence vectors are as well described by shuffled trees or from an end"),
+        (0.1, 0.02, -0.1, "Shuffled trees, or places from an end, describe sentence vectors as well"),
     ],
 )
 def test_the_claim_has_a_title_for_each_verdict(

@@ -1,7 +1,7 @@
 """Tasks: examples with labels, and how outputs of a model are scored against them."""
 
 from headscope.corpora.tasks.labels import aligned
-from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, intervals, resampled, score, signs
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, intervals, resampled, score, scored, signs
 from headscope.corpora.tasks.read import is_table, masked, read, texts, words
 from headscope.corpora.tasks.task import Task, TaskKind, chance
 
@@ -18,6 +18,7 @@ __all__ = [
     "read",
     "resampled",
     "score",
+    "scored",
     "signs",
     "texts",
     "words",

@@ -135,6 +135,14 @@ def resampled(
     return np.stack([METRICS[metric](outputs[..., index, :], targets[index]) for index in chosen])
 
 
+def scored(
+    metrics: Sequence[str], outputs: Outputs, targets: Targets, draws: Float[np.ndarray, "resample example"]
+) -> tuple[Float[np.ndarray, "*variant metric"], Float[np.ndarray, "resample *variant metric"]]:
+    """Some metrics of one or many variants, and those of each resample; see `score` and `resampled`."""
+    scores = [score(metric, outputs, targets) for metric in metrics]
+    return np.stack(scores, axis=-1), np.stack([resampled(name, outputs, targets, draws) for name in metrics], axis=-1)
+
+
 def intervals(
     metrics: Sequence[str],
     scores: Float[np.ndarray, "*variant metric"],

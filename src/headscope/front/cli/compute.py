@@ -30,6 +30,7 @@ from headscope.front.progress import (
 from headscope.front.signatures import Function, read
 from headscope.front.time_needed import TimeNeeded
 from headscope.storage.files import remove
+from headscope.storage.kept_inputs import kept
 
 ENTRY = f"{__name__}:work"
 FOLDER = ".headscope.journal"
@@ -183,7 +184,9 @@ def journal_of(study: str, values: Mapping[str, Any], ready: Mapping[str, Any]) 
 
     options = {name: _text(value) for name, value in values.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}
-    return PassJournal(values["out"] / FOLDER, {"study": study} | options | models, silent=values.get("brief", False))
+    folder, run = values["out"] / FOLDER, {"study": study} | options | models
+    read = kept(("passes read", folder), dict[int, Any])
+    return PassJournal(folder, run, silent=values.get("brief", False), read=read)
 
 
 def _text(value: Any) -> str:

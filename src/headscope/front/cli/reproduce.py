@@ -13,7 +13,7 @@ from headscope.front.cli.output_folder import writable
 from headscope.front.cli.printing import escaped, print_json, print_table, printable
 
 if TYPE_CHECKING:
-    from headscope.front.reproduce.plan import PlannedRun, RunPlan
+    from headscope.front.reproduction_plan import PlannedRun, RunPlan
 
 PASSED_ON = ("seed", "device", "resamples", "figures", "no_figures")
 Paper = Annotated[
@@ -46,7 +46,7 @@ def reproduce(
                 raise HeadscopeError(f"--all takes a model alone, here '{paper}' and '{model}'; name no paper")
             _reproduce_all(paper, data, out or Path("out") / "certificate", limit, options, plan, quiet, json)
             return
-        from headscope.front.reproduce.plan import planned
+        from headscope.front.reproduction_plan import planned
         from headscope.papers.reproduction import read_reproduction
         from headscope.papers.reproduction_record import ReproductionRecord
 
@@ -65,7 +65,7 @@ def reproduce(
 
 def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, options: Mapping[str, Any], *, quiet: bool) -> bool:
     """Make the runs of a paper, and name those that failed. Returns: whether any did."""
-    from headscope.front.reproduce.runs import make
+    from headscope.front.reproduction import make
     from headscope.storage.run_lock import run_lock
 
     with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
@@ -87,8 +87,8 @@ def _reproduce_all(
     json: bool,
 ) -> None:
     """Print the plan of all papers with time and space; or run them, each in its folder, and write the verdicts."""
-    from headscope.front.reproduce.plan import all_planned, rows
-    from headscope.front.reproduce.runs import write_certificate
+    from headscope.front.reproduction import write_certificate
+    from headscope.front.reproduction_plan import all_planned, rows
     from headscope.papers.reproduction_page import write_reproduction
     from headscope.papers.reproduction_record import ReproductionRecord
 

@@ -12,7 +12,7 @@ from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.output_folder import default_folder, short_name, writable
 from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
-from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
+from headscope.front.survey.costs import StudyEstimate, checkpoint_shape, estimates
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.storage.kept_inputs import inputs_kept
 from headscope.storage.run_lock import run_lock
@@ -93,8 +93,8 @@ def _estimates(plans: Sequence[PlannedStudy], values: Mapping[str, Any]) -> list
     from headscope.models.checkpoint import locate
 
     options = {name: values[name] for name in ("revision", "remote_code", "tokenizer")}
-    checkpoint = locate(values["model"], **options)
-    return estimates(plans, shape_of(checkpoint.config), values["workers"], full=values["full"])
+    shape = checkpoint_shape(locate(values["model"], **options))
+    return estimates(plans, shape, values["workers"], full=values["full"])
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -35,14 +35,14 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
     numbers = count(1)
 
     @contextmanager
-    def settings_of(group: "Mapping[str, PlannedPass[Any]]") -> "Iterator[Settings]":
+    def settings_of(group: "Mapping[str, PlannedPass[Any]]", number: int) -> "Iterator[Settings]":
         together = ", ".join(map(catalog.command_name, group))
         if not quiet:
-            notice(f"one pass for {together}")
+            notice(f"one pass{' over random weights' * bool(number)} for {together}")
         journal = PassJournal(folder / FOLDER / str(next(numbers)), {"studies": together} | _runs(group), silent=quiet)
         examples = next(iter(group.values())).corpus.n_examples
         with (
-            _engine({study: list(commands[study]) for study in group}) as engine,
+            _engine({study: list(commands[study]) for study in group}, number) as engine,
             progress_bar("survey", examples, show=shown(quiet)) as (progress, _),
         ):
             say = (lambda line: None) if quiet else notice
@@ -60,23 +60,25 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
 def work(job: bytes, engine: Any) -> None:
     """Read for a shared pass in a worker, and write nothing."""
     from headscope.passes.settings import Settings
-    from headscope.passes.shared_pass import first_pass, read_together
+    from headscope.passes.shared_pass import passes_of, read_together
 
     task = json.loads(job)
     with checks_of(task) as scratch, inputs_kept():
-        passes = [
-            first_pass(study, _arguments(study, words, out=scratch / study, kept=scratch, engine=None))
+        arguments = {
+            study: _arguments(study, words, out=scratch / study, kept=scratch, engine=None)
             for study, words in task["commands"].items()
-        ]
-    read_together([planned for planned in passes if planned], Settings(engine=engine))
+        }
+        passes = list(passes_of(arguments, task["number"]).values())
+    read_together(passes, Settings(engine=engine))
 
 
-def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
-    """The engine that the options of the commands name, for all of them."""
+def _engine(commands: Mapping[str, list[str]], number: int) -> AbstractContextManager[Any]:
+    """The engine that the options of the commands name, for the pass of all of them with this number."""
     from headscope.front.cli.study import parsed
 
     several = [parsed(study, words)[1] for study, words in commands.items()]
-    return engine_of(several[0], ENTRY, {"commands": commands}, [options["out"] / FOLDER for options in several])
+    task, folders = {"commands": commands, "number": number}, [options["out"] / FOLDER for options in several]
+    return engine_of(several[0], ENTRY, task, folders)
 
 
 def _arguments(study: str, words: Sequence[str], **changed: Any) -> dict[str, Any]:

@@ -132,5 +132,5 @@ def speed_of(study: str, words: Sequence[str]) -> float:
         before = time.monotonic()
         forward.states(group)
         seconds, tokens = (seconds + time.monotonic() - before, tokens + sum(map(len, group))) if tokens else (0.0, 1)
-    shape = shape_of(model.network.config.to_dict())
+    shape = shape_of(model.network.config.to_dict(), [weight.shape for weight in model.network.parameters()])
     return seconds / max(1, tokens - 1) * 1000 / (FORWARD * shape.size) or 1.0

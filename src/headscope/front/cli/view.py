@@ -83,7 +83,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         for package in ("starlette", "uvicorn"):
             require(package)
         # Whatever is wrong with the port, the models, the texts or the results is reported before anything is loaded.
-        from headscope.web.serve import CallQueue, listening, serve_on
+        from headscope.viewer.serving import CallQueue, listening, serve_on
 
         with listening(port) as socket:
             session, calls = _session(places, with_, steps, corpora or ["sample"], options), CallQueue()

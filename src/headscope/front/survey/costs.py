@@ -4,12 +4,17 @@ It is made before anything runs, without torch: what each study declares, as mea
 core of a processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
 
 from headscope.front.survey.plan import PlannedStudy, in_survey, shares
 from headscope.study import FORWARD, Cost
+
+if TYPE_CHECKING:
+    from headscope.models.checkpoint import Checkpoint
 
 # Names of the shape of a model in its configuration.
 LAYERS, HEADS, WIDTH, INNER, PIECES = (
@@ -19,8 +24,14 @@ LAYERS, HEADS, WIDTH, INNER, PIECES = (
     ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "ffn_dim"),
     ("vocab_size",),
 )
+# Names in the configuration of a model that runs stored weights several times, or not at all.
+UNCOUNTED = ("num_hidden_groups", "is_encoder_decoder")
+# How the classes of models end that predict the next word, and masked ones.
+NEXT, MASKED = ("ForCausalLM", "LMHeadModel"), ("ForMaskedLM", "ForPreTraining")
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 455, 200
+# MiB of a piece in a tokenizer; the most words of a batch that are predicted together.
+PIECE, PREDICTED = 0.0013, 512
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 # Scored inputs take as much as fits into two minutes, in a larger model ten, unless all are asked for:
 # `attributions.sample_sizes`.
@@ -33,6 +44,9 @@ ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, an
 class ModelShape:
     """The number of layers, of heads in a layer, the width of states, that of the layer between, and the pieces.
 
+    * `predicts`: next or masked words, if any.
+    * `stored`: the weights of all layers, and of all embeddings, where they were counted.
+
     >>> ModelShape(6, 12, 384, 1536).size
     1.0
     """
@@ -42,21 +56,53 @@ class ModelShape:
     width: int
     inner: int
     pieces: int = 30_522
+    predicts: Literal["", "next", "masked"] = ""
+    stored: tuple[int, int] = (0, 0)
 
     @property
     def weights(self) -> int:
         """The number of weights of all layers."""
-        return self.layers * (4 * self.width**2 + 2 * self.width * self.inner)
+        return self.stored[0] or self.layers * (4 * self.width**2 + 2 * self.width * self.inner)
 
     @property
     def mib(self) -> float:
-        """MiB of the weights of all layers and of the embedding, of four bytes."""
-        return (self.weights + self.pieces * self.width) * 4 / 2**20
+        """MiB of the weights of all layers and of the embeddings, of four bytes."""
+        return (self.weights + (self.stored[1] or self.pieces * self.width)) * 4 / 2**20
 
     @property
     def size(self) -> float:
         """The weights of all layers, as a multiple of those of the built-in model."""
-        return self.weights / ModelShape(6, 12, 384, 1536).weights if self != BUILT_IN else 1.0
+        return self.weights / BUILT_IN.weights
+
+    @property
+    def word_size(self) -> float:
+        """The weights that predict a word, as that multiple; 0 for a model that predicts none."""
+        return self.pieces * self.width / BUILT_IN.weights if self.predicts else 0.0
+
+    @property
+    def passes_without_heads(self) -> float:
+        """Passes through all layers that read a token whole, for means of heads, and without each head and each layer.
+
+        Of the passes without a head only its layer and those after it are run.
+
+        >>> ModelShape(2, 4, 24, 96).passes_without_heads
+        9.5
+        """
+        return 2 + (self.heads + 1) * (self.layers + 1) / 2
+
+    @property
+    def predictions_without_heads(self) -> int:
+        """How often each of these passes predicts the word after a token.
+
+        >>> ModelShape(2, 4, 24, 96).predictions_without_heads
+        12
+        """
+        return 2 + (self.heads + 1) * self.layers
+
+    @property
+    def swept_size(self) -> float:
+        """What a token takes that is read so, as a multiple of one pass of the built-in model over it."""
+        return self.passes_without_heads * self.size + self.predictions_without_heads * self.word_size
 
 
 BUILT_IN = ModelShape(6, 12, 384, 1536)
@@ -88,11 +134,15 @@ class StudyEstimate:
         return self.fixed + self.per_example * examples + self.per_sampled * min(examples, self.most)
 
 
-def shape_of(config: Mapping[str, Any]) -> ModelShape:
+def shape_of(config: Mapping[str, Any], weights: Iterable[Sequence[int]] = ()) -> ModelShape:
     """The shape of a model, from its configuration; of one that does not say it, that of the built-in model.
+
+    * `weights`: shapes of all of its weights, which are counted; those with a row for each piece are embeddings.
 
     >>> shape_of({"n_layer": 12, "n_head": 12, "n_embd": 768}).weights
     84934656
+    >>> shape_of({"vocab_size": 9}, [(9, 4), (4, 4), (4,)]).stored
+    (20, 36)
     """
 
     def stated(names: Iterable[str], otherwise: int) -> int:
@@ -100,7 +150,20 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape:
 
     width, pieces = stated(WIDTH, BUILT_IN.width), stated(PIECES, BUILT_IN.pieces)
     heads = stated(HEADS, BUILT_IN.heads)
-    return ModelShape(stated(LAYERS, BUILT_IN.layers), heads, width, stated(INNER, 4 * width), pieces)
+    stored = Counter[bool]()
+    for sizes in () if any(config.get(name) for name in UNCOUNTED) else weights:
+        stored[tuple(sizes[:1]) == (pieces,)] += prod(sizes)
+    name = str((config.get("architectures") or [""])[0])
+    predicts = "next" if name.endswith(NEXT) else "masked" if name.endswith(MASKED) else ""
+    counted = (stored[False], stored[True])
+    return ModelShape(
+        stated(LAYERS, BUILT_IN.layers), heads, width, stated(INNER, 4 * width), pieces, predicts, counted
+    )
+
+
+def checkpoint_shape(checkpoint: "Checkpoint") -> ModelShape:
+    """The shape of a model that is not loaded for this."""
+    return shape_of(checkpoint.config, [weight.shape for weight in checkpoint.stored().values()])
 
 
 def estimates(
@@ -122,11 +185,17 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     examples = sum(corpus.n_examples for corpus in plan.corpora) or 1
     tokens = sum(corpus.tokens for corpus in plan.corpora) / examples
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
-    seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
+    seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) + FORWARD * cost.words * shape.word_size
+    seconds = seconds / workers + cost.after * heads
     most = cost.most if cost.most and not full else examples
-    memory = LIBRARIES + BATCH * heads + shape.mib
+    memory = (
+        LIBRARIES + BATCH * heads + shape.mib * (1 + cost.untrained) + PIECE * max(0, shape.pieces - BUILT_IN.pieces)
+    )
+    if shape.predicts and (cost.words or cost.swept):
+        memory += PREDICTED * shape.pieces * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
-    fixed = cost.fixed + cost.complete * full
+    inputs = cost.tokens * shape.size + (cost.swept * shape.swept_size if shape.predicts == "next" else 0)
+    fixed = cost.fixed + cost.complete * full + FORWARD * inputs / 1000
     estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
         work = shape.size * shape.layers / BUILT_IN.layers

@@ -1,7 +1,7 @@
 """A survey in Python: the results of all studies that a model and some data allow, and the plan of it."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from inspect import signature
 from typing import Any
@@ -12,7 +12,7 @@ import xarray as xr
 from headscope import catalog
 from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.arguments import refuse_unknown
-from headscope.front.survey.costs import estimates, examples_of, rows, shape_of
+from headscope.front.survey.costs import ModelShape, checkpoint_shape, estimates, examples_of, rows, shape_of
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
 from headscope.storage.kept_inputs import inputs_kept
@@ -108,13 +108,16 @@ def survey_plan(
     read = [readers.read(corpus) for corpus in corpora or ("sample",)]
     facts = [facts_of(corpus.name, corpus, len(corpus)) for corpus in read]
     plans = planned(facts, task=False, only=only, without=without)
-    expected = estimates(plans, shape_of(_config(model)), full=full)
+    expected = estimates(plans, _shape(model), full=full)
     return pd.DataFrame(rows(plans, expected, examples_of(plans)))
 
 
-def _config(model: Any) -> Mapping[str, Any]:
-    """The configuration of a loaded model, or of one that is not loaded for this."""
+def _shape(model: Any) -> ModelShape:
+    """The shape of a loaded model, or of one that is not loaded for this."""
     from headscope.models import Model
     from headscope.models.checkpoint import locate
 
-    return model.network.config.to_dict() if isinstance(model, Model) else locate(model).config
+    if not isinstance(model, Model):
+        return checkpoint_shape(locate(model))
+    config = model.network.config.to_dict() | {"architectures": [type(model.network).__name__]}
+    return shape_of(config, [weight.shape for weight in model.network.parameters()])

@@ -13,10 +13,10 @@ PRECISION = (
     "score share their place"
 )
 REGRESSION = (
-    "as precision, of a logistic regression (L1, C = 0.15) over all heads, each divided by its standard deviation; "
+    "precision of a logistic regression (L1, C = 0.15) over all heads, each divided by its standard deviation; "
     "fitted to other sequences in five folds, with 20 pairs drawn for each contact"
 )
-DISTANCE = "as precision, of how often pairs at the same distance are contacts in the other sequences"
+DISTANCE = "precision where the score of a pair is how often pairs at its distance are contacts in the other sequences"
 STUDY = Study(
     question="Which heads tell which residues touch?",
     source="Rao et al. 2021",
@@ -29,7 +29,7 @@ STUDY = Study(
         *COVERAGE,
         Number("precision", "precision of a head as a predictor of contacts", SHARE, HEADS, "", PRECISION),
         Number("regression", "precision of a regression over all heads", SHARE, TOP, "", REGRESSION),
-        Number("chosen_precision", "precision of the head that other sequences choose", SHARE, TOP),
+        Number("chosen_precision", "precision of the head that is best on other sequences", SHARE, TOP),
         Number("by_distance", "precision of the distance alone", SHARE, TOP, "", DISTANCE),
         Number("regression_random", "precision of a regression over heads of random weights", SHARE, TOP),
         Number("contact_share", "contacts among all pairs, which is chance", SHARE),

@@ -17,7 +17,7 @@ def all_heads(numbers: Numbers) -> Finding:
     gains = [numbers(f"regression_over_{name}", **AT) for name in ("distance", "random")]
     return Finding.judged(
         weakest([paired(score, other, gain, n) for other, gain in zip((far, random), gains, strict=True)]),
-        f"Of the L pairs that a regression over all heads scores highest, {score:%} are contacts; by the distance "
+        f"Among the L pairs that a regression over all heads scores highest, {score:%} are contacts; by the distance "
         f"alone {far:%}, with random weights {random:%}. {numbers('contact_share'):%} of all pairs are.",
         holds=f"Attention of all heads finds contacts: {score:.0%} of the L highest pairs are right",
         fails="All heads together predict contacts no better than the distance or random weights do",
@@ -32,7 +32,8 @@ def one_head(numbers: Numbers) -> Finding:
     heads = strongest(numbers.array("precision", **AT))[:NAMED]
     return Finding.judged(
         paired(score, far, numbers("chosen_over_distance", **AT), numbers.n("regression")),
-        f"Of the L pairs that the best head of other sequences scores highest, {score:%} are contacts; by the distance "
+        f"Among the L pairs that the head chosen on other sequences scores highest, {score:%} are contacts; by the "
+        "distance "
         f"alone {far:%}. In all sequences: {listed(heads)}.",
         holds=f"Head {heads[0].head} finds contacts better than the distance does",
         fails="No head finds contacts better than the distance does",

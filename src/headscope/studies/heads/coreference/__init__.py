@@ -13,15 +13,15 @@ ACCURACY = (
     "antecedent"
 )
 QUESTIONED = (
-    "false discovery rate at which the head is no better than the better one of nearest and head match: of the larger "
-    "p of McNemar's exact test over mentions and of a t test over documents, over all heads and kinds of mentions"
+    "false discovery rate of heads called better than nearest and head match: of the larger p of McNemar's exact test "
+    "over mentions and of a t test over documents, over all heads and kinds of mentions"
 )
 SIMPLE = "share of mentions whose antecedent a baseline picks: the nearest mention, head match, rules, one at random"
 WEBSTER, WINO = "Webster et al. 2018, section 4", "Zhao et al. 2018; Rudinger et al. 2018"
 LIN, ENTROPY = "Lin et al. 2019, section 4", "entropy of attention over the candidates"
-RATIO, GAP_RATE = "F1 of feminine over masculine pronouns", "false discovery rate at which there is such a gap"
+RATIO, GAP_RATE = "F1 of feminine over masculine pronouns", "false discovery rate of heads said to have such a gap"
 ATTENTION, SENTENCES = "share of attention", "share of sentences"
-CONFUSION = f"{ENTROPY}' head words, made to sum to 1 over them, where the corpus asks: 0 is certain"
+CONFUSION = f"{ENTROPY}' head words, rescaled to sum to 1, for corpora that ask for it: 0 is certain"
 ANTECEDENTS = (
     Number(
         "accuracy",
@@ -31,7 +31,7 @@ ANTECEDENTS = (
     ),
     Number(
         "q_value",
-        "false discovery rate at which the head is better than nearest and head match",
+        "false discovery rate of heads called better than nearest and head match",
         *("rate", HEADS + KIND),
         definition=QUESTIONED,
     ),

@@ -40,8 +40,8 @@ def confused(numbers: Numbers) -> Finding:
     return Finding(
         "Confusion",
         f"Over the candidates, attention has {mean} bits of entropy in the average head; a uniform choice has "
-        f"{uniform}. Heads reach down to {number(surest.value)}. It says how certain a head is, not "
-        f"whether it is right. n = {numbers.n('confusion', condition='all'):,} questions.",
+        f"{uniform}. Heads reach down to {number(surest.value)}. Entropy says how certain a head is, not whether it "
+        f"is right. n = {numbers.n('confusion', condition='all'):,} questions.",
     )
 
 
@@ -61,8 +61,8 @@ def table(numbers: Numbers) -> Table:
         rows.append((name, cells))
     columns = ["Mean of heads", "Uniform", "Lowest head", "Head", "Lin et al.: BERT-base", "Questions"]
     caption = (
-        "Entropy of attention over the candidates in bits, with 95% intervals; low is certain. The lowest head is the "
-        "lowest of all on these questions. The paper's figures are those of Table 2, in the order of its conditions."
+        "Entropy of attention over the candidates in bits, with 95% intervals; low is certain. The lowest head was "
+        "chosen on these same questions. The paper's figures are those of Table 2, in the order of its conditions."
     )
     return titled("confusion", caption, "Condition", columns, rows)
 

@@ -27,7 +27,7 @@ KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}
 WITHOUT = {"all": "antecedent", "proper": "name with an antecedent", "nominal": "noun phrase with an antecedent"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
-    "A special head passes two tests: one takes mentions as independent, the other resamples whole documents, as "
+    "A special head passes two tests: one treats mentions as independent, the other resamples whole documents, as "
     "intervals do."
 )
 # By the variable that it is about.

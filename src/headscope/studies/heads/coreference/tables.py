@@ -107,7 +107,7 @@ def by_gender(numbers: Numbers) -> Table:
     caption = (
         f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the "
         f"{MOST_HEADS} best heads on all passages. The best of many heads look too good; the head chosen on one half "
-        "does not, and the baselines on the other half stand below it."
+        "does not; below it are the baselines on the other half."
     )
     return titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
 

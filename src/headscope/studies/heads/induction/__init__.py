@@ -13,13 +13,13 @@ UNIFORM = "attention of uniform heads along links in repeated random tokens"
 WITHOUT = "attention of the chosen head without a repetition, on the other half"
 PAIR_GAIN = "attention after an earlier copy in a text minus that without the copy"
 EVERYWHERE = "whether the gain at a planted pair is 0.1 or more at each depth, with q < 0.05"
-FINDER = "layer of the head that gains most at planted pairs, on one half"
-MOVED = "length of what a head moves from a sink, over that from other tokens"
+FINDER = "layer of the head with the largest gain at planted pairs, on one half of the texts"
+MOVED = "norm of what a head moves from a sink, divided by that from other tokens"
 EIGENVALUES = "eigenvalues of the circuit: their sum over the sum of their absolute values"
-BY_CHANCE = "false discovery rate of copying, against what the head writes turned at random"
+BY_CHANCE = "false discovery rate of copying, against the head's output turned at random"
 CAUSAL = "repeated random tokens, the head replaced by its mean (Olsson et al. 2022, argument 3)"
 WITHOUT_HEAD = "rise of the loss of the second copy of random tokens without the head"
-WINDOW = "largest distance that the layer sees by the configuration, if it says so"
+WINDOW = "largest distance that the layer sees according to the configuration"
 
 
 def along_links(prefix: str, where: str, attention: str, control: str) -> tuple[Number, ...]:
@@ -31,7 +31,7 @@ def along_links(prefix: str, where: str, attention: str, control: str) -> tuple[
     return (
         Number(f"{prefix}attention", f"attention along links {where}", SHARE, LINKS, definition=attention),
         Number(
-            *(f"{prefix}control", f"attention where nothing is repeated, beside links {where}", SHARE, LINKS),
+            *(f"{prefix}control", f"attention where nothing is repeated, for links {where}", SHARE, LINKS),
             definition=control,
         ),
         Number(f"{prefix}gain", f"attention along links {where} minus that where nothing is repeated", SHARE, LINKS),
@@ -44,9 +44,9 @@ STUDY = Study(
     question="Which heads repeat, copy, look at the first token, or look far back?",
     source="induction heads (Olsson et al. 2022), on random tokens",
     attention=True,
-    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22)),
+    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22, tokens=24_300, swept=510)),
     kinds=(
-        Kind(30, "induction", "#332288", "looks behind an earlier copy of the token, 0.1 more than without the copy"),
+        Kind(30, "induction", "#332288", "looks at the token after an earlier copy, 0.1 more than without the copy"),
         Kind(
             *(31, "duplicate", "#44aa99"),
             "looks at an earlier copy of the token, 0.1 more than without the copy",
@@ -54,7 +54,7 @@ STUDY = Study(
         ),
         Kind(
             *(32, "retrieval", "#88ccee"),
-            "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
+            "looks at the token after the only earlier copy, anywhere in a long text, 0.1 more than without the copy",
         ),
         Kind(33, "copying", "#661100", "raises the prediction of three quarters of the tokens where it looks at them"),
         Kind(
@@ -73,14 +73,14 @@ STUDY = Study(
             "attention to the same places where nothing is repeated; for previous that of uniform attention",
         ),
         Number("uniform", UNIFORM, SHARE, ("layer", "relation"), VISIBLE),
-        *places("the head that gains most on one half of the sequences", "relation"),
+        *places("the head with the largest gain on one half of the sequences", "relation"),
         Number("chosen_attention", "attention of the chosen head along links, on the other half", SHARE, RELATION),
         Number("chosen_control", WITHOUT, SHARE, RELATION),
         Number("chosen_gain", "gain of the chosen head, on the other half", SHARE, RELATION),
         *along_links(
             *("natural_", "in the corpus"),
             "attention to the nearest earlier copy in the corpus, or after it",
-            "attention between pairs of tokens of the same distances",
+            "attention between other pairs of tokens at the same distances",
         ),
         Number("planted_attention", "attention to the token after an earlier copy in a text", SHARE, PAIRS, PLANTED),
         Number("planted_control", "attention to the same place without the copy", SHARE, PAIRS, PLANTED),
@@ -92,7 +92,13 @@ STUDY = Study(
         Number("finder_gain", "gain of that head at a planted pair, on the other half", SHARE, PAIRS[2:], PLANTED),
         Number("finder_mean_gain", "gain of that head over all depths, on the other half", SHARE, CONTEXT, PLANTED),
         Number("sink_attention", "attention to the first token, delimiters and punctuation", SHARE, FOCI, SINKS),
-        Number("sink_share", "what uniform attention gives them", SHARE, ("layer", "focus"), SINKS),
+        Number(
+            "sink_share",
+            "uniform attention to the first token, delimiters and punctuation",
+            SHARE,
+            ("layer", "focus"),
+            SINKS,
+        ),
         Number("value_norm", MOVED, "ratio", FOCI, NORMS),
         Number("copying", "tokens whose own logit a head raises above the mean", TOKENS, HEADS, CIRCUIT),
         Number("copying_most", "tokens whose own logit a head raises more than all others", TOKENS, HEADS, CIRCUIT),
@@ -101,10 +107,12 @@ STUDY = Study(
         Number("copy_loss", "loss of the second copy of random tokens, by token", "nats", (), CAUSAL),
         Number("copy_loss_rise", WITHOUT_HEAD, "nats", HEADS, CAUSAL),
         Number("mean_distance", "mean distance of what a token attends to", "tokens", HEADS, SINKS),
-        Number("farthest_back", "largest distance back that some head gives attention", "tokens", LAYER, RANDOM),
-        Number("farthest_forward", "largest distance forward that some head gives attention", "tokens", LAYER, RANDOM),
+        Number("farthest_back", "largest distance back at which some head attends", "tokens", LAYER, RANDOM),
+        Number("farthest_forward", "largest distance forward at which some head attends", "tokens", LAYER, RANDOM),
         Number("window", WINDOW, "tokens", LAYER, RANDOM),
-        Number("farthest_possible", "largest distance in the input in which they are measured", "tokens", (), RANDOM),
+        Number(
+            "farthest_possible", "largest distance in the input in which distances are measured", "tokens", (), RANDOM
+        ),
         *COVERAGE,
     ),
 )

@@ -31,9 +31,8 @@ NAMED = 3
 REPEATS, FAR, SINKS, COPIES = "Repetitions", "Planted pairs", "Sinks", "Copying"
 COLUMNS = ("Head", "Attention", "Without", "Gain", "Heads", "Heads in the corpus", "Tokens")
 PUBLISHED = (
-    "BERT-base (uncased, 12 layers) on pairs of paragraphs of Wikipedia of 128 tokens, beside the same numbers of this "
-    "model on this corpus. For repeated random tokens, planted pairs and copying no published figure of an encoder was "
-    "found that could stand here."
+    "BERT-base (uncased, 12 layers) on pairs of paragraphs of Wikipedia of 128 tokens, compared with this model on "
+    "this corpus. For repeated random tokens, planted pairs and copying, no published figures of an encoder were found."
 )
 
 
@@ -123,7 +122,7 @@ def by_depth(numbers: Numbers) -> Figure:
 def table(numbers: Numbers) -> Table:
     """The relations, each with its chosen head and the number of heads that are special."""
     caption = (
-        "The head that gains most by repetitions of random tokens, chosen on one half of the sequences and scored on "
+        "The head with the largest gain in repeated random tokens, chosen on one half of the sequences and scored on "
         "the other, with 95% intervals. Without: attention to the same places where nothing is repeated; for the "
         "previous token that of uniform attention. Heads: those that gain 0.1 or more beyond chance, in random tokens "
         "and in the corpus."
@@ -181,11 +180,11 @@ PAGE = StudyParts(
         by_depth,
         in_words(
             *("sink_attention", SINKS, "focus", FOCUS_WORDS),
-            "Attention of each head to tokens that many heads look at when they do nothing.",
+            "Attention of each head to tokens that often are attention sinks.",
         ),
         in_words(
             *("value_norm", SINKS, "focus", FOCUS_WORDS),
-            "Length of what a head moves from there, over that from other tokens (Kobayashi et al. 2020).",
+            "Norm of what a head moves from these tokens, divided by that from other tokens (Kobayashi et al. 2020).",
         ),
         Chart(
             *("copying", "heatmap", COPIES),

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headscope.studies.heads.patterns import labelled_maps, scores
-from headscope.studies.heads.patterns.classifier import network
+from headscope.studies.heads.patterns import classifier, labelled_maps, scores
 
 
 def evaluate(maps: Path, weights: Path | None = None) -> dict[str, Any]:
@@ -19,4 +18,4 @@ def evaluate(maps: Path, weights: Path | None = None) -> dict[str, Any]:
 
     Raises `HeadscopeError` if the folder has no labelled maps.
     """
-    return scores.evaluate(labelled_maps.read(maps), network.load(weights))
+    return scores.evaluate(labelled_maps.read(maps), classifier.load(weights))

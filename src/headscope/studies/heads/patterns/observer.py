@@ -17,8 +17,8 @@ from headscope.passes.observing import RowsObserver
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
-from headscope.studies.heads.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 from headscope.studies.heads.patterns.exemplars import Clearest, Picks, clearest_of_both
+from headscope.studies.heads.patterns.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 
 Classify = Callable[[Float[Tensor, "map channel row column"]], Float[Tensor, "map pattern"]]
 Natural = Callable[[Float[Tensor, "example head pattern"]], Float[Tensor, "example head pattern"]]

@@ -81,16 +81,6 @@ def mixed(numbers: Numbers) -> Finding:
     return Finding(f"{len(heads) or 'None'} of {total} heads {verb} no main pattern", text)
 
 
-def all_maps(numbers: Numbers) -> Finding:
-    """The share of each pattern, the most frequent first."""
-    array = numbers.array("share_total")
-    total = over_corpora(numbers.result, "share_total").dropna("pattern")
-    ranked = total.sortby(-total)["pattern"].values.tolist()
-    shares = ", ".join(f"{label('pattern', pattern)} {of_array(total.sel(pattern=pattern)).text}" for pattern in ranked)
-    corpora = f"Mean over {array.sizes['task']} corpora. " if "task" in array.dims else ""
-    return Finding("All maps", f"{corpora}Share of maps: {shares}.{examples(array)}")
-
-
 def patterns(numbers: Numbers) -> Iterator[Finding]:
     """The heads that have a pattern in more than half of their maps, by pattern."""
     share = over_corpora(numbers.result, "share")
@@ -166,7 +156,7 @@ def maps(numbers: Numbers) -> Iterator[Figure]:
 
 PAGE = StudyParts(
     highlights=(most_frequent, clear, mixed),
-    findings=(heterogeneous, all_maps, patterns, same),
+    findings=(heterogeneous, patterns, same),
     charts=(total, main_pattern, heads, maps),
     kinds=(kinds,),
     card=CARD,

@@ -12,8 +12,8 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
-from headscope.studies.heads.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, pool
-from headscope.studies.heads.patterns.classifier.network import Classifier, load
+from headscope.studies.heads.patterns.classifier import Classifier, load
+from headscope.studies.heads.patterns.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.studies.heads.patterns.labelled_maps import Map
 
 # A class with fewer maps than this has no F1 worth averaging.

@@ -25,9 +25,9 @@ from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.hashes import sha256_of
 from headscope.studies.heads.patterns import STUDY
-from headscope.studies.heads.patterns.classifier import network
-from headscope.studies.heads.patterns.classifier.grid import MOST_TOKENS
+from headscope.studies.heads.patterns.classifier import WEIGHTS, Classifier, load
 from headscope.studies.heads.patterns.exemplars import Clearest, Picks, clearest_of_both
+from headscope.studies.heads.patterns.grid import MOST_TOKENS
 from headscope.studies.heads.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 Read = dict[str, Any]
@@ -60,9 +60,9 @@ def run(
     >>> result["share"].dims, round(float(result["share_total"].sum()), 6)
     (('layer', 'head', 'pattern'), 1.0)
     """
-    classifier, clearest = network.load(weights, model.device), Clearest(model)
+    classifier, clearest = load(weights, model.device), Clearest(model)
     attributes = provenance("patterns", model, joint_corpus(corpora), settings) | {
-        "classifier_sha256": sha256_of([weights or Path(network.__file__).with_name(network.WEIGHTS)])
+        "classifier_sha256": sha256_of([weights or WEIGHTS])
     }
     by_corpus: dict[str, xr.Dataset] = {}
     read: list[Read] = []
@@ -96,11 +96,11 @@ def first_pass(
     model: Model, corpora: tuple[Corpus, ...], settings: Settings, *, weights: Path | None
 ) -> PlannedPass[PatternState]:
     """What other studies may read together with this one: the first corpus."""
-    return _pass(model, corpora[0], settings, network.load(weights, model.device), _names(corpora)[0])
+    return _pass(model, corpora[0], settings, load(weights, model.device), _names(corpora)[0])
 
 
 def _pass(
-    model: Model, corpus: Corpus, settings: Settings, classifier: network.Classifier, name: str
+    model: Model, corpus: Corpus, settings: Settings, classifier: Classifier, name: str
 ) -> PlannedPass[PatternState]:
     observer = PatternObserver(classifier.classify, classifier.natural)
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)

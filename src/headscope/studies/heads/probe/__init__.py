@@ -12,7 +12,7 @@ STUDY = Study(
     question="How much syntax do all heads know together?",
     source="Clark et al. 2019, section 5",
     attention=True,
-    survey=InSurvey("treebank", Cost(4, 0.05, after=8, cells=4, most=1600)),
+    survey=InSurvey("treebank", Cost(4, 0.05, after=8, untrained=True, cells=4, most=1600)),
     quick=("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     required=("uas_argmax",),
     dims={"probe": Dimension("parser that is scored")},

@@ -65,8 +65,8 @@ def alone(numbers: Numbers) -> Finding:
     beside = f"; the best parser without the attention of the model ({NAMES[other]}) {without:.0%}"
     return Finding.judged(
         apart(uas, base, numbers.n("uas")),
-        f"A parser that sees attention alone gets {uas:.0%} of the heads right, the {NAMES[simple]} {base:.0%}"
-        f"{beside if other != simple else ''}.",
+        f"A parser that sees attention alone gets {uas:.0%} of the syntactic heads right, "
+        f"the {NAMES[simple]} {base:.0%}{beside if other != simple else ''}.",
         holds=f"Attention alone finds {uas:.0%} of the syntactic heads",
         fails="Attention alone finds no more syntactic heads than a fixed offset does",
         undecided="Too few words to tell attention from a fixed offset",
@@ -83,7 +83,7 @@ def random_seeds(numbers: Numbers) -> Finding:
         uas,
         numbers.array("uas_by_seed", probe="random_attention").dropna("seed").values.tolist(),
         apart(uas, without, numbers.n("uas")),
-        f"Attention alone gets {uas:.0%} of the heads right, with random weights of the model {random:.0%}.",
+        f"Attention alone gets {uas:.0%} of the syntactic heads right, with random weights of the model {random:.0%}.",
         "words",
     )
 
@@ -180,7 +180,8 @@ def scores(numbers: Numbers) -> Table:
     """The scores of the parsers, the best first."""
     caption = (
         "Per cent of words that get their syntactic head (UAS), with 95% intervals over sentences; without "
-        "punctuation, roots among them. Each word alone: its best head, tree or not. Seeds: standard deviation over "
+        "punctuation, roots among them. Each word alone: its best syntactic head, whether or not this gives a tree. "
+        "Seeds: standard deviation over "
         "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
     )
     order = sorted(scored(numbers), key=lambda name: -numbers("uas", probe=name).value)

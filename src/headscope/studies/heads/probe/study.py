@@ -90,9 +90,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.attributes(source, "attention") | {"words_with_vectors": round(lexicon.coverage, 4)}
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            plan: Any = partial(attention_pass, untrained(model, seed), settings)
-            with capture_treebanks(Treebank, plan, corpus, training, budget) as treebanks:
-                del plan  # before the next model is made
+            with capture_treebanks(  # no name holds the model of random weights
+                Treebank, partial(attention_pass, untrained(model, seed), settings), corpus, training, budget
+            ) as treebanks:
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)
@@ -113,6 +113,11 @@ def passes(
     """The passes of `run`, which a worker of a cluster reads."""
     taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     return treebank_passes(attention_pass, model, taken, settings, range(settings.seed, settings.seed + seeds * random))
+
+
+def random_seeds(settings: Settings, *, training: Corpus | None, random: bool, seeds: int) -> range:
+    """The seeds of the models of random weights whose pass follows the first one: none where `training` is between."""
+    return range(settings.seed, settings.seed + seeds * (random and training is None))
 
 
 def first_pass(

@@ -86,11 +86,11 @@ CHARTS: tuple[Part, ...] = (
         "feature_attention",
         "Averaged over all queries. A feature with many tokens has more to take the maximum over, so compare heads "
         "within a panel. After Kovaleva et al. (2019), section 4.4.",
-        "mind the other scale. After Kovaleva et al. (2019), Figure 6.",
+        "note the different scale. After Kovaleva et al. (2019), Figure 6.",
     ),
     *features(
         *("cls_feature_attention", "The paper reads the last layer. After Kovaleva et al. (2019), Figure 7."),
-        "mind the other scale.",
+        "note the different scale.",
     ),
     heads("token_attention", WORDS, "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5."),
     dots(
@@ -107,15 +107,15 @@ CHARTS: tuple[Part, ...] = (
     ),
     heads(
         *("predicted_correlation", RARE),
-        "Below 0 a head looks at pieces that the model seldom predicts, above 0 at those that it often does, whatever "
-        "it gives special tokens.",
+        "Below 0 a head looks at pieces that the model seldom predicts, above 0 at those that it often predicts, "
+        "whatever it gives special tokens.",
     ),
     heads(
         *("same_word", PAIRS),
         "A word and its copy in the other segment; other words at the same distance; other words and the same copy. "
         "After Kovaleva et al. (2019), section 5.",
     ),
-    dots("segment_attention", PAIRS, "Between tokens of words; what is missing to 1 goes to special tokens."),
+    dots("segment_attention", PAIRS, "Between tokens of words; the rest goes to special tokens."),
     *FIGURES,
     clearest,
 )

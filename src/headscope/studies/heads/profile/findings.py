@@ -86,8 +86,8 @@ def by_frequency(numbers: Numbers) -> Finding:
     return Finding(
         FREQUENT,
         f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in "
-        f"{where or 'the corpus'}: {by_class(numbers, 'frequency')}. Not counted are special tokens, '.' and ','. "
-        f"Below 1 the rest goes to these.{directions(ranks, 'frequency')} {WHY}: rare pieces also are nouns, names and "
+        f"{where or 'the corpus'}: {by_class(numbers, 'frequency')}. Special tokens, '.' and ',' are not counted; "
+        f"what is missing goes to these.{directions(ranks, 'frequency')} {WHY}: rare pieces also are nouns, names and "
         f"parts of words, frequent ones function words. {fixed}{examples(ranks)}",
     )
 

@@ -17,7 +17,6 @@ from headscope.report.wording import (
     agree,
     examples,
     first_of,
-    layer_means,
     listed,
     mean_of_heads,
     measured,
@@ -36,7 +35,6 @@ from headscope.studies.heads.profile.group_parts import FINDINGS
 from headscope.studies.heads.profile.pair_parts import pairs
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
-NO_OP = 0.9
 NEAR_UNIFORM = 0.9
 LINGUISTIC = FEATURES[:6]
 CLASSES = {"sep": "Separators", "cls": "Start token", "punct": "Punctuation"}
@@ -184,14 +182,6 @@ def heads_above(array: xr.DataArray, limit: float, what: str) -> str:
     return f"{what}: {len(readings)} of {array.size}, {listed(readings)}{doubt}; {sure}{'; ' if sure else ''}{middle}."
 
 
-def separators(numbers: Numbers) -> Finding:
-    """What separators look at."""
-    array = numbers.array("sep_to_sep")
-    mean = f"From a separator, the average head gives {number(float(array.mean()))} of its attention to separators."
-    heads = heads_above(array, NO_OP, f"Heads that give more than {NO_OP}")
-    return Finding("Separator to separator", f"{mean} {heads}{examples(array)}")
-
-
 def by_part_of_speech(numbers: Numbers) -> Iterator[Finding]:
     """How much of their attention words of each part of speech give special tokens."""
     array = numbers.array("sink_by_part_of_speech")
@@ -215,27 +205,12 @@ def segment_end(numbers: Numbers) -> Finding:
     return Finding("End of a segment", f"{heads_above(array, HALF, what)}{examples(array)}")
 
 
-def neighbours(numbers: Numbers) -> Iterator[Finding]:
-    """The heads that mostly look at the previous or at the next token."""
-    for offset, array in by_offset(numbers).items():
-        what = f"Heads that give the {NEIGHBOURS[offset].lower()} more than half of their attention"
-        yield Finding(NEIGHBOURS[offset], f"{heads_above(array, HALF, what)}{examples(array)}")
-
-
 def breadth(numbers: Numbers) -> Finding:
     """Broad and focused heads."""
     array, uniform = numbers.array("entropy"), numbers("uniform_entropy").value
     broad = int((array > NEAR_UNIFORM * uniform).sum())
     near = f"Uniform attention has {number(uniform)} nats; heads with more than {NEAR_UNIFORM:.0%} of this entropy: "
     return Finding("Broad and focused", f"{near}{broad} of {array.size}. Heads have {spread(array)}.{examples(array)}")
-
-
-def start_breadth(numbers: Numbers) -> Finding:
-    """How broadly [CLS] attends."""
-    array = numbers.array("cls_entropy")
-    last = max(means := layer_means(array))
-    nats = f"Heads have {spread(array)}; the last layer has {number(means[last])} on average"
-    return Finding("Breadth of [CLS]", f"Entropy of the attention of [CLS] in nats. {nats}.{examples(array)}")
 
 
 def features(numbers: Numbers) -> Iterator[Finding]:
@@ -313,8 +288,8 @@ def published(numbers: Numbers) -> list[Table]:
 PAGE = StudyParts(
     highlights=(most_attended, *FINDINGS, positional, same_word, average_breadth, clearest_feature),
     findings=(
-        *(classes, separators, by_part_of_speech, segment_end, by_frequency, by_predictions, neighbours, breadth),
-        *(pairs, start_breadth, features, start_features, links, across),
+        *(classes, by_part_of_speech, segment_end, by_frequency, by_predictions, breadth),
+        *(pairs, features, start_features, links, across),
     ),
     charts=CHARTS,
     tables=(published,),

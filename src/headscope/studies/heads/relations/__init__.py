@@ -13,20 +13,21 @@ LARGEST = (
     "all links of the relation"
 )
 ELSEWHERE = "the same for each link moved to a random other place of its sentence: as far apart, in the same order"
-OTHERS = "the same with a random other word in place of one end: of both ends the one whose others get more"
+OTHERS = "the same with a random other word in place of one end: at the end where this gives more"
 RATE = "false discovery rate at which links get more than links elsewhere and than other words"
 TESTS = (
-    "false discovery rate at which links get no more than both: of the larger p of an exact sign test and of a t test "
+    "false discovery rate of heads said to give links more than both baselines: of the larger p of an exact sign test "
+    "and of a t test "
     "over sentences or documents, over all heads, relations and directions"
 )
-SPECIAL = "whether links gain 0.1 on both, with q < 0.05, in at least 50 sentences, and beat all untrained heads"
+SPECIAL = "whether links gain 0.1 over both baselines, with q < 0.05, in 50 sentences, and beat all untrained heads"
 RANDOM = "mean gain of the heads of an untrained model over both baselines"
 BY_SEED = "mean over the heads of a model with random weights of the gain of all links over the higher baseline"
 STUDY = Study(
     question="Which heads link two words?",
     source="Kovaleva et al. 2019, section 4.2",
     attention=True,
-    survey=InSurvey("links", Cost(4, 0.08, 0.1)),
+    survey=InSurvey("links", Cost(4, 0.08, 0.1, untrained=True)),
     kinds=(Kind(40, "link", "#117733", "attends to linked words more than to others"),),
     required=("link_attention",),
     attributes={"n_links": "number", "filter": "object"},

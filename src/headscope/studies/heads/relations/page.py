@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
 from headscope.figures.labels import head_name
 from headscope.report.best_head_parts import NAMED, OF_THIS_HEAD, beside, counted, frequent, no_op, of_all_cases
-from headscope.report.best_heads import ARROWS, ChosenHead, by_gain, options, special_claim, special_heads, tests_made
+from headscope.report.best_heads import ARROWS, by_gain, options, special_claim, special_heads, tests_made
 from headscope.report.claims import above
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import MissingNumber, Numbers
@@ -21,7 +21,6 @@ from headscope.studies.heads.relations.tables import (
     ELSEWHERE,
     OTHERS,
     filter_steps,
-    highest,
     highest_heads,
     least_gain,
     links,
@@ -30,7 +29,7 @@ from headscope.studies.heads.relations.tables import (
 
 LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 FORWARD = "source_to_target"
-DIRECTIONS = {FORWARD: "From source to target", "target_to_source": "From target to source"}
+DIRECTIONS = [FORWARD, "target_to_source"]
 MOST_RELATIONS = 12
 
 
@@ -40,8 +39,8 @@ def not_compared(numbers: Numbers) -> Finding | None:
         return None
     return Finding(
         "Nothing could be compared",
-        "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
-        "baselines need. Read longer sentences, or more of them.",
+        "The baselines move a link to another place of its sentence, and put another word at one of its ends; no "
+        "sentence has room for both. Read longer sentences, or more of them.",
     )
 
 
@@ -119,23 +118,12 @@ def random_weights(numbers: Numbers) -> Finding:
 
 
 def above_percentile(numbers: Numbers) -> Finding:
-    """Heads above the 99th percentile, as in the paper, with their baselines."""
+    """That heads above the 99th percentile, which the paper names, are there in any model."""
     sentences(numbers)
     total = int(numbers.result["link_attention"].isel(relation=0, direction=0).notnull().sum())
-    texts = []
-    for direction in numbers.labels("percentile", "direction"):
-        if direction in DIRECTIONS:
-            limit = numbers("percentile", relation="all", direction=direction).value
-            heads = [head for head in highest(numbers.result, direction, total) if head.score.value > limit]
-            names = ", ".join(f"{head.head} ({head.score}; {_beside(head)})" for head in heads)
-            texts.append(f"{DIRECTIONS[direction]}, above {number(limit)}: {names or 'no head'}.")
     least = -(-(total - 1) // 100)
-    texts.append(f"This is no test: {least} of {total} heads {agree(least, 'lies', 'lie')} above it in any model.")
-    return Finding("Above the 99th percentile", " ".join(texts))
-
-
-def _beside(head: ChosenHead) -> str:
-    return ", ".join(f"{baseline} {words}" for words, baseline in head.baselines.items())
+    text = f"This is no test: {least} of {total} heads {agree(least, 'lies', 'lie')} above it in any model."
+    return Finding("Above the 99th percentile", text)
 
 
 def tested(numbers: Numbers) -> Finding:
@@ -221,7 +209,7 @@ def chosen(numbers: Numbers) -> Figure:
     enough, names = frequent(result, "gain_n_examples"), ("chosen_attention", "chosen_elsewhere", "chosen_others")
     parts = {word: with_interval(enough, name) for word, name in zip(words, names, strict=True)}
     if "untrained" in enough:
-        most = enough["untrained"].sel(direction=list(DIRECTIONS)).max(["layer", "head", "direction"])
+        most = enough["untrained"].sel(direction=DIRECTIONS).max(["layer", "head", "direction"])
         most = most.where(enough["chosen_attention"].notnull())
         parts["untrained"] = most.assign_coords(lower=most, upper=most)
     attributes = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
@@ -240,7 +228,7 @@ def by_relation(numbers: Numbers) -> Iterator[Figure]:
     enough = frequent(numbers.result, "gain_n_examples")
     labelled = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST_RELATIONS))
     if labelled.sizes["relation"]:
-        gain = _gain(labelled).sel(direction=list(DIRECTIONS)).max("direction", keep_attrs=True)
+        gain = _gain(labelled).sel(direction=DIRECTIONS).max("direction", keep_attrs=True)
         caption = f"In the better direction; 0 for heads without a gain. The {MOST_RELATIONS} most frequent relations."
         yield Figure("gain-by_relation", BEST, heatmap(gain.clip(min=0, keep_attrs=True)), caption, "gain")
 

@@ -85,7 +85,7 @@ def run(
     split = split_of(attention.input, attention.unit, settings.seed, settings.resamples)
     beside: dict[str, Tally] = {}
     by_seed: dict[int, float] = {}
-    for seed in range(settings.seed, settings.seed + SEEDS) if untrained else ():
+    for seed in random_seeds(settings, untrained=untrained):
         if "interrupted" in attributes:
             break
         other, more = _measure(texts.planned(random_weights(model, seed), settings, _again(words)))
@@ -121,6 +121,11 @@ def first_pass(
     """What other studies may read together with this one; None where some examples are left out."""
     texts = _LinkedTexts(corpus, links, limits, as_coded)
     return texts.planned(model, settings, texts.words(model, settings)) if texts.all_kept else None
+
+
+def random_seeds(settings: Settings, *, untrained: bool) -> range:
+    """The seeds of the models of random weights that are read after the first pass, in the same way."""
+    return range(settings.seed, settings.seed + SEEDS * untrained)
 
 
 class _LinkedTexts:

@@ -26,7 +26,7 @@ STUDY = Study(
     required=("baseline_offset",),
     numbers=(
         Number("accuracy", "words whose syntactic head the attention picks", SHARE, HEADS, definition=ACCURACY),
-        Number("q_value", "false discovery rate at which the head is better than the fixed word", "rate", HEADS),
+        Number("q_value", "false discovery rate of heads called better than the fixed word", "rate", HEADS),
         Number("special", SPECIAL, "1 if so", HEADS),
         Number("baseline", "words for which the best fixed word is right", SHARE, RELATIONS),
         Number("baseline_offset", "offset of the best fixed word, if it has one", "words", RELATIONS),

@@ -115,17 +115,6 @@ def tested(numbers: Numbers) -> Finding:
     )
 
 
-def directions(numbers: Numbers) -> Iterator[Finding]:
-    """Whether dependents look at heads, or heads at dependents."""
-    looks = [head.direction == "dependent_to_head" for head in by_gain(relations(numbers.result)) if head.special]
-    if looks:
-        yield Finding(
-            "Direction",
-            f"In {sum(looks)} of these relations the dependent looks at its head, in {len(looks) - sum(looks)} the "
-            "head looks at its dependent.",
-        )
-
-
 def limits(numbers: Numbers) -> Finding:
     """What a reader has to keep in mind."""
     few = [head.name for head in relations(numbers.result) if not head.enough]
@@ -176,7 +165,7 @@ def all_words(numbers: Numbers) -> Figure:
 
 PAGE = StudyParts(
     highlights=(best, special, clearest, without_function, missing),
-    findings=(tested, directions, limits),
+    findings=(tested, limits),
     charts=(chosen, gain, all_words),
     tables=(table,),
     kinds=(kinds,),

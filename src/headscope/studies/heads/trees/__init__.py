@@ -38,7 +38,7 @@ STUDY = Study(
     question="Are there whole trees in the attention of a head?",
     source="Raganato and Tiedemann 2018, section 4.3; Htut et al. 2019, section 4.2",
     attention=True,
-    survey=InSurvey("treebank", Cost(4, 0.55)),
+    survey=InSurvey("treebank", Cost(4, 0.55, untrained=True)),
     required=("layer_uas",),
     dims={
         "special_tokens": Dimension("whether trees have special tokens as nodes (kept), or words alone (left_out)"),

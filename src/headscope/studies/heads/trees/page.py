@@ -123,7 +123,7 @@ def best_heads(numbers: Numbers) -> Figure:
     shares = [f"{tables.BASELINES[name]} {share:%}" for name, share in scores.items() if isfinite(share.value)]
     without = f" UAS without a model: {', '.join(shares)}." if shares else ""
     caption = (
-        "UAS: words that get their syntactic head; UUAS: words linked with it in whatever direction. The head that is "
+        "UAS: words that get their syntactic head; UUAS: words linked with it in either direction. The head that is "
         f"best on one half of the sentences, scored on the other half, with 95% intervals.{without}"
     )
     chart = bars(array.assign_attrs(long_name="Words with the right head, in the trees of the best head"))
@@ -165,8 +165,8 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
 
 LIMITS = Finding(
     "Limits",
-    "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Words "
-    "that look at a special token have no head among words, where special tokens are nodes. Heads were chosen on "
+    "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Where "
+    "special tokens are nodes, a word that looks at one has no syntactic head. Heads were chosen on "
     "one half of the inputs and scored on the other; the tables by head have all sentences. Roots and punctuation "
     "are not scored.",
 )

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import xarray as xr
@@ -67,17 +68,22 @@ def run(
     parsed = first_pass(model, corpus, settings, bias=bias).read()
     rows, random_rows = TreeRows.in_order(parsed.value), dict[int, TreeRows]()
     _refuse_without_words(corpus, rows)
-    if random and "interrupted" not in parsed.attributes:
+    if "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
-        for seed in range(settings.seed, settings.seed + SEEDS):
+        for seed in random_seeds(settings, random=random):
             # No name holds a model of random weights while the next is made.
-            result = first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias, means=False).read()
+            result = random_pass(untrained(model, seed), corpus, uninterrupted, bias=bias).read()
             random_rows[seed] = TreeRows.in_order(result.value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})
     attributes |= {"n_words": int(rows.words.sum()), "n_sentences": len(rows), "options": options}
     return results.check(xr.Dataset(variables, attrs=attributes | parsed.attributes))
+
+
+def random_seeds(settings: Settings, *, random: bool) -> range:
+    """The seeds of the models of random weights that are read after the first pass, in the same way."""
+    return range(settings.seed, settings.seed + SEEDS * random)
 
 
 def first_pass(
@@ -89,6 +95,9 @@ def first_pass(
     units = means_of(model.capture.heads)[: None if means else sum(model.capture.heads)]
     observer = TreeObserver(units, bias=bias, seed=settings.seed, counts=words.counts)
     return Pass(model, corpus, settings, words).gather(observer)
+
+
+random_pass = partial(first_pass, means=False)
 
 
 def _refuse_without_words(corpus: Corpus, rows: TreeRows) -> None:

@@ -199,7 +199,7 @@ def limits(numbers: Numbers) -> Finding:
         "text; a cosine minus anisotropy can be compared between layers, a cosine alone cannot."
     )
     if _normalised(numbers):
-        text += " States of the last layer are behind the model's final normalisation, those of the others before it."
+        text += " States of the last layer are those after the model's final normalisation; other layers have none."
     return Finding("Limits", text)
 
 
@@ -226,11 +226,11 @@ def curves(numbers: Numbers) -> Iterator[Figure]:
     for name, array in those_with_values(numbers, CURVES).items():
         if name.endswith("similarity"):
             section, array = COSINES, array.drop_vars("n_examples", errors="ignore")
-            end = "After Mickus et al. (2020); layer 0 are the embeddings."
+            end = "After Mickus et al. (2020); layer 0 is the embeddings."
         else:
-            section, end = LENGTHS, "Layer 0 are the embeddings."
+            section, end = LENGTHS, "Layer 0 is the embeddings."
             if name == "norm" and _normalised(numbers):
-                end += " The last layer's states are behind the final normalisation."
+                end += " The last layer's states are those after the final normalisation."
         yield Figure(name, section, curve(array, "layer"), f"{CURVES[name]} {end}", name)
 
 
@@ -265,11 +265,11 @@ def table(numbers: Numbers) -> Table | None:
 
 ALIKE = (
     "Two random tokens (anisotropy), two occurrences of a token (self-similarity), and a token and the mean of its "
-    "input (intra-sentence similarity), by layer; layer 0 are the embeddings."
+    "input (intra-sentence similarity), by layer; layer 0 is the embeddings."
 )
 ABOVE = (
-    "Self-similarity and intra-sentence similarity, minus the anisotropy of the layer: what is left is not owed to a "
-    "direction that all tokens share. After Ethayarajh (2019), section 4."
+    "Self-similarity and intra-sentence similarity, minus the anisotropy of the layer: what is left does not come "
+    "from a direction that all tokens share. After Ethayarajh (2019), section 4."
 )
 CURVES = {
     "position_similarity": "Two occurrences of a token, by the difference of their positions in tokens.",

@@ -26,7 +26,7 @@ STOPPED = (
 STUDY = Study(
     question="What does each layer know?",
     source="Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018",
-    survey=InSurvey("treebank", Cost(22, 0.2, after=13, cells=40, most=770), several=True),
+    survey=InSurvey("treebank", Cost(22, 0.2, after=13, untrained=True, cells=40, most=770), several=True),
     example="headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers",
     quick=("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     required=("cumulative_score",),
@@ -43,8 +43,8 @@ STUDY = Study(
         Number(
             *("score_random_by_seed", "score of a classifier, for a model with random weights", SHARE), ("seed", *LAYER)
         ),
-        Number("gain", "gain of the chosen layer on the embeddings", SHARE, TASK),
-        Number("p_value", "p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", TASK),
+        Number("gain", "gain of the chosen layer over the embeddings", SHARE, TASK),
+        Number("p_value", "p-value of the gain over the embeddings (bootstrap, one-sided)", "probability", TASK),
         Number("q_value", "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", TASK),
         Number(
             *("last_layer_fall", "score of the chosen layer minus that of the last layer", SHARE, TASK),

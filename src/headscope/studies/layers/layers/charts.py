@@ -21,8 +21,8 @@ COLOURS = 7  # as many lines as there are colours
 CURVES = {
     "selectivity": (
         *("Control tasks", "layer"),
-        "Score minus that on a control task, in which each word has one random answer: what a probe owes to the "
-        "vectors, not to its own memory. Hewitt and Liang (2019).",
+        "Score minus that on a control task, in which each word has one random answer: what a probe reads from the "
+        "vectors, not from its own memory. Hewitt and Liang (2019).",
     ),
     "compression": (
         *("Online code", "layer"),
@@ -45,9 +45,9 @@ def grid(numbers: Numbers) -> Figure:
     result, marks = numbers.result, centres(numbers.result)
     mark = "centre of gravity of the scalar mix" if marks else "none"
     caption = (
-        "Score of a linear classifier in each layer in per cent: right cases, of numbers the share of the variance, of "
-        "sets of labels F1. "
-        "The layer that held-out sentences choose is framed; a diamond marks the centre of gravity of the scalar mix. "
+        "Score of a linear classifier in each layer in per cent: right cases, for numbers the share of the variance, "
+        "for sets of labels F1. The layer that held-out sentences choose is framed; a diamond marks the centre of "
+        "gravity of the scalar mix. "
         "After Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
     )
     first = result["score_embeddings"].expand_dims(layer=[0], axis=1)
@@ -113,7 +113,7 @@ def late(numbers: Numbers) -> Iterator[Figure]:
         caption = (
             "The answer of a mix of the embeddings (0) and the layers up to each, for single tested cases that are "
             "settled late; dark where it is right. Framed: the layer from which on it stays right. After Tenney et al. "
-            "(2019), section 4.2. The cases are chosen for this and do not stand for others."
+            "(2019), section 4.2. These cases were chosen for it and are not typical."
         )
         chart = layer_grid(xr.DataArray(right, coords, ("number", "layer")), "Cases that are solved late")
         yield Figure("late", "Single cases", chart, caption, "cumulative_score", _answers(cases))

@@ -12,7 +12,6 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
-from headscope.statistics.significance import RATE
 from headscope.studies.layers.layers.charts import CURVES, curves, grid, late, layer_numbers, pieces, random_grid
 from headscope.studies.layers.layers.tables import TaskSummary, by_pieces, centres, complete, scores, tasks, with_cases
 
@@ -115,19 +114,13 @@ def without_score(numbers: Numbers) -> Iterator[Finding]:
         yield Finding("Without a score", f"The result has no score, or no baseline, of {', '.join(names)}.")
 
 
-def without_gain(numbers: Numbers) -> Iterator[Finding]:
-    """Tasks that are not surely above the embeddings."""
-    if names := [task.words for task in complete(numbers) if not task.q < RATE]:
-        yield Finding("Gain not shown", f"Not above the embeddings at 5% false discoveries: {', '.join(names)}.")
-
-
 def concentration(numbers: Numbers) -> Finding:
     """What the concentration of a mix can be compared with."""
     most = np.log(numbers.array("mix_weight").sizes["space"])
     return Finding(
         "Concentration of the mix where its training stopped",
-        f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer). It grows "
-        "the longer a mix is trained: it compares tasks of one run, and no run with another.",
+        f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer). It "
+        "grows as a mix is trained: compare tasks of one run, not runs.",
     )
 
 
@@ -165,7 +158,7 @@ def left_out(numbers: Numbers) -> Iterator[Finding]:
 
 PAGE = StudyParts(
     highlights=(gains, falls, random, order),
-    findings=(gain_of_tasks, without_score, without_gain, concentration, rare, lost, limits, left_out),
+    findings=(gain_of_tasks, without_score, concentration, rare, lost, limits, left_out),
     charts=(grid, random_grid, *(partial(curves, name=name) for name in CURVES), pieces, late),
     tables=(scores, by_pieces),
     by_layer=(),

@@ -149,11 +149,12 @@ def mixes(
     dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
     number = min(len(rows), MOST_CASES, max(1, GPU_MEMORY // (4 * dims * len(tables))))
     layers = range(len(tables))
-    raw = vectors(tables, rows[:number], layers).to(device)
-    scale = standard(raw)
-    scaled = scale(raw)
-    axes, spread = _whitening(scaled)
-    train = (scaled @ axes * spread).transpose(0, 1).contiguous()  # [case, space, axis]
+    cases = vectors(tables, rows[:number], layers).to(device)
+    scale = standard(cases)
+    cases = scale(cases)
+    axes, spread = _whitening(cases)
+    train = (cases @ axes).mul_(spread).transpose(0, 1).contiguous()  # [case, space, axis]
+    del cases
     right = torch.from_numpy(np.stack([task.numbers["train"][:number] for task in answers])).to(device)
     model = _Mixes(
         len(tables), dims, [task.classes for task in answers], [names.index(task.name) for task in answers]

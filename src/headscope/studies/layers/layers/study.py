@@ -1,7 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -98,18 +98,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
 
     def tasks_on(
-        used: Model, pass_settings: ClassifierSettings, first: bool
+        used: Callable[[], Model], pass_settings: ClassifierSettings, first: bool
     ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
-        with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
+        with captured_units(used(), texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
             draws = UnitDraws(texts.units, settings.seed, settings.resamples)
             parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
             return states, measured(present, states.tables, pass_settings, draws, model.device, **parts)
 
-    states, tasks = tasks_on(model, classifiers, True)
+    states, tasks = tasks_on(lambda: model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
-    of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
+    of_random = {seed: tasks_on(partial(untrained, model, seed), without, False)[1] for seed in seeds}
     order = [cases.task for cases in sampled]
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)

@@ -116,7 +116,7 @@ def centres(result: xr.Dataset) -> dict[str, float]:
 def scores(numbers: Numbers) -> Table:
     """One row for each task."""
     caption = (
-        "Score of a linear classifier in per cent (right cases; of numbers the share of the variance, of sets of "
+        "Score of a linear classifier in per cent (right cases; for numbers the share of the variance, for sets of "
         "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
         "selectivity in points; concentration is the divergence of the mix from equal weights where its training "
         "stopped, in nats; mix is the score of a mix of all layers minus that of the last one, in points."

@@ -51,7 +51,7 @@ def train(
     for spaces in blocks:
         by_part = {part: vectors(tables, group.units[part], spaces).to(device) for part in PARTS}
         scale = standard(by_part["train"])
-        vectors_of_group = GroupVectors(scale(by_part.pop("train")), scale(by_part["choose"]), scale(by_part["report"]))
+        vectors_of_group = GroupVectors(*(scale(by_part.pop(part)) for part in PARTS))
         train_tasks = train_classes if group.answers[0].classes else train_values
         trained.append(train_tasks(group, vectors_of_group, settings))
         done(len(spaces))

@@ -6,7 +6,7 @@ The vector of a span of words, or of a whole text, is pooled from those of its t
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -26,13 +26,15 @@ from headscope.passes.forward import Forward, half_scales
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore, half_precision_tables
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import Attributes
-from headscope.passes.settings import Settings
+from headscope.passes.settings import Settings, state_width
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.storage.kept_inputs import free_models
 from headscope.studies.layers.layers.groups import WHOLE_TEXT, Unit
 from headscope.studies.layers.layers.tasks import Span
 from headscope.studies.layers.layers.texts import Texts
 
 Pooling = Literal["mean", "max", "first", "last", "cls"]
+STATES = 1 << 24  # numbers of the states of a batch, which are there several times over
 CLS, SEP = TOKEN_CLASSES.index("cls"), TOKEN_CLASSES.index("sep")
 
 
@@ -114,7 +116,7 @@ class BatchUnits:
 def captured_units(
     model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings, budget: int
 ) -> Iterator[UnitStates]:
-    """Read the texts that have units, and keep the units' vectors while the context lasts.
+    """Read the texts that have units, and keep the units' vectors while the context lasts, but not the model.
 
     * `units`: the row of each unit: a text, and the start and end of a span.
     * `budget`: bytes of vectors in memory; the rest is on disk.
@@ -123,6 +125,8 @@ def captured_units(
     """
     with ArrayStore(budget=0) as store, ExitStack() as stack:
         result = store.gather(unit_pass(model, texts, units, pooling, settings))
+        del model
+        free_models()
         _, spaces, width = store.arrays[0].shape
         tables = stack.enter_context(half_precision_tables(spaces, (len(units), width), budget))
         filled, pieces = np.zeros(len(units), dtype=bool), np.zeros(len(units), dtype=np.int64)
@@ -143,7 +147,10 @@ def captured_units(
 def unit_pass(
     model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings
 ) -> ArrayPass[BatchUnits]:
-    """The pass over the texts that have units, whose vectors are kept."""
+    """The pass over the texts that have units, whose vectors are kept; states of a batch are bounded on a processor."""
+    if model.device.type == "cpu":
+        numbers = (len(model.capture.heads) + 1) * state_width(model.network.config)
+        settings = replace(settings, batch_tokens=min(settings.batch_tokens, max(1, STATES // numbers)))
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     forward = Forward[Any](model)
     inputs = Pass(model, _corpus(texts, units), settings, words)

@@ -29,7 +29,11 @@ STUDY = Study(
     attributes={"pair": "object"},
     kinds=(
         Kind(
-            34, "writer", "#a6761d", "adds a twentieth or more of what the right word's logit is above others", "writes"
+            34,
+            "writer",
+            "#a6761d",
+            "adds a twentieth or more of the lead of the right word's logit over others",
+            "writes",
         ),
     ),
     numbers=(
@@ -37,7 +41,7 @@ STUDY = Study(
         Number("right_change", "share of right predictions minus that of the last layer", "share", BY_SPACE),
         Number("right_most_frequent", "predictions that are the most frequent piece of the other texts", "share"),
         Number("right_gain", GAIN, "share"),
-        Number("final_first", "predictions that are those of the last layer", "share", BY_SPACE, DIN),
+        Number("final_first", "predictions that equal those of the last layer", "share", BY_SPACE, DIN),
         Number("final_rank", "rank of the final prediction, geometric mean", "rank", BY_SPACE),
         Number(
             *("final_divergence", "divergence of the final distribution from that of the layer", "nats", BY_SPACE),
@@ -53,36 +57,43 @@ STUDY = Study(
         ),
         Number(
             *("direct_head", f"direct contribution of a head {DIRECT}", "logits", HEADS, ELHAGE),
-            definition=f"what a head adds {DIRECT} minus the vocabulary's mean logit, with divisions held",
+            definition=f"what a head adds {DIRECT} minus the vocabulary's mean logit, with the divisors of "
+            "normalisations held fixed",
         ),
         Number(
             *("direct_feed_forward", f"direct contribution of a feed-forward part {DIRECT}", "logits", LAYERS, ELHAGE),
-            definition="the same of a feed-forward part",
+            definition="the same for a feed-forward part",
         ),
         Number(
             *("direct_embedding", f"direct contribution of the embeddings {DIRECT}", "logits", (), ELHAGE),
-            definition="of the embeddings",
+            definition="the same for the embeddings",
         ),
         Number(
             *("direct_bias", f"direct contribution of biases {DIRECT}", "logits", (), ELHAGE),
-            definition="of biases",
+            definition="the same for biases",
         ),
         Number(
             *("direct_logit", "logit of the right piece minus the mean logit", "logits", (), ELHAGE),
-            definition="their sum: the logit before a soft cap, minus that mean",
+            definition="sum of the above: the logit before a soft cap, minus the mean logit",
         ),
         Number(
-            *("direct_head_gain", "contribution of a head to the right piece, above the texts' pieces", "logits"),
+            *(
+                "direct_head_gain",
+                "contribution of a head to the right piece, minus that to the texts' pieces",
+                "logits",
+            ),
             *(HEADS, ELHAGE),
             definition="`direct_head` minus the mean over the texts' pieces, each as often as it is right",
         ),
         Number(
-            *("direct_logit_gain", "logit of the right piece above the texts' pieces", "logits", (), ELHAGE),
-            definition="the same of all parts",
+            *("direct_logit_gain", "logit of the right piece minus that of the texts' pieces", "logits", (), ELHAGE),
+            definition="the same for all parts together",
         ),
         Number("write_length", "length of what a head writes", "L2 norm", HEADS, ELHAGE),
         Number("text_lead", f"{LEAD} after the first", "logits"),
-        Number("against_lead", f"{LEAD} after the second", "logits", definition="after the second"),
+        Number(
+            "against_lead", f"{LEAD} after the second", "logits", definition="the same difference after the second text"
+        ),
         Number(
             *("restored_by_state", f"{BACK} the state of the first text that enters a layer, at a token", "share"),
             *(("layer", "text_token"), "Meng et al. 2022, section 2"),
@@ -95,12 +106,12 @@ STUDY = Study(
                 HEADS,
                 WANG,
             ),
-            definition="with the output of a head, at all tokens",
+            definition="the same with the output of a head in the first text, at all tokens",
         ),
         Number(
             *("restored_by_last", f"{BACK} the output of a head in the first text, where it predicts", "share"),
             *(HEADS, WANG),
-            definition="at the token that predicts",
+            definition="the same with the output of a head at the token that predicts",
         ),
     ),
 )

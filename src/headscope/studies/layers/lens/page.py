@@ -16,7 +16,7 @@ from headscope.statistics.significance import surely_above
 
 HALF, LETTERS, CONTEXT = 0.5, 8, 26
 WRITES = 0.05  # of the gain of the right piece
-SPACES = "Space 0 are the embeddings. plain: states as they are; mapped: by an affine map to those of the last layer. "
+SPACES = "Space 0 is the embeddings. plain: states as they are; mapped: by an affine map to those of the last layer. "
 STATES = {"plain": "as they are", "mapped": "mapped to those of the last layer"}
 
 
@@ -67,7 +67,7 @@ def as_good(numbers: Numbers, last: int, lens: str) -> Finding:
     return Finding.judged(
         claims[tested],
         f"With states {STATES[lens]}, {layer} differs by {changes[tested]:+} points in right predictions.",
-        holds=f"From {layer} on predictions are as good as those of the last layer, but for less than a point",
+        holds=f"From {layer} on predictions are less than a point worse than those of the last layer",
         fails="The last layer predicts better than the one before it",
         undecided="It cannot be told whether the layer before the last predicts as well",
         unit="predictions",
@@ -84,7 +84,7 @@ def writers(numbers: Numbers) -> Finding | None:
     sure = int(mask.sum())
     heads, layers = (float(numbers.array(name).sum()) for name in ("direct_head", "direct_feed_forward"))
     text = (
-        "What a head adds to the logit of the right piece, less what it adds to the pieces of the texts: "
+        "What a head adds to the logit of the right piece, minus what it adds to the pieces of the texts: "
         f"{listed(strongest(gain.where(mask) if sure else gain))}; all parts together {total}. Less the mean logit of "
         f"the vocabulary, the logit is {numbers('direct_logit')}: heads {heads:.2f}, feed-forward parts {layers:.2f}, "
         f"embeddings {numbers('direct_embedding').value:.2f}, biases {numbers('direct_bias').value:.2f}."
@@ -117,23 +117,6 @@ def settling(numbers: Numbers) -> Finding:
     ]
     text = f"The mean layer (of {last}) from which on the prediction of a word stays: {'; '.join(parts)}."
     return Finding("Where predictions are settled", text)
-
-
-def predictions(numbers: Numbers) -> Finding:
-    """How often the embeddings, a middle layer and the last but one predict what the last layer does."""
-    last, parts = last_layer(numbers), []
-    for lens in lenses(numbers):
-        shares = [
-            f"{f'layer {space}' if space else 'embeddings'} {numbers('final_first', lens=lens, space=space):%}"
-            for space in sorted({0, last // 2, last - 1})
-        ]
-        parts.append(f"{STATES[lens]}: {', '.join(shares)}")
-    return Finding(
-        "Predictions of each layer",
-        f"How often a layer predicts what the last one does, of {several(numbers.n('right'), 'prediction')}, with its "
-        f"states {'; '.join(parts)}. The last layer predicts the right piece in "
-        f"{numbers('right', lens='plain', space=last):%}.",
-    )
 
 
 def agreement(numbers: Numbers) -> Finding:
@@ -189,8 +172,8 @@ def limits(numbers: Numbers) -> Finding:
     items = "".join(f" Items left out: {count:,} ({name})." for name, count in left_out.items() if count)
     return Finding(
         "Limits",
-        "A head is trained on the states of the last layer. What it does not read from another layer may be there in "
-        f"another form: the lens is a lower bound.{maps}{items}",
+        "The prediction head was trained on states of the last layer. Another layer may hold a prediction in a form "
+        f"that it does not read: the lens is a lower bound.{maps}{items}",
     )
 
 
@@ -241,16 +224,16 @@ CLASSES = "How often it predicts the right piece of words of each class; lens {l
 WRITTEN, PATCHED = "What heads write", "One text put into another"
 STATES_PUT = (
     "The share of the lead of the first answer that comes back in the second text with the state of the first that "
-    "enters a layer, at one token; the two texts stand below, with | where they differ."
+    "enters a layer, at one token; the two texts are below, with | where they differ."
 )
 HEADS_PUT = "The share that comes back with the output of one head at all tokens."
 LAST_PUT = "The share that comes back with the output of one head at the token that predicts."
 GAIN = (
-    "What a head of {model_name} adds to the logit of the right piece, less what it adds to the pieces of the texts, "
+    "What a head of {model_name} adds to the logit of the right piece, minus what it adds to the pieces of the texts, "
     "each as often as it is right."
 )
-DIRECT = "What a head adds to the logit of the right piece, less the mean of the vocabulary."
-FEED_FORWARD = "What the feed-forward part of a layer adds to the logit of the right piece, less the same mean."
+DIRECT = "What a head adds to the logit of the right piece, minus the mean of the vocabulary."
+FEED_FORWARD = "What the feed-forward part of a layer adds to the logit of the right piece, minus the same mean."
 TABLE = (
     "Predictions of each layer in per cent with 95% intervals: of the right piece, of what the last layer predicts, "
     "and those that no later layer changes; geometric mean of the rank of the last layer's prediction; "
@@ -264,7 +247,7 @@ COLUMNS = {
     "final_divergence": ("Divergence", ".2f"),
 }
 PAGE = StudyParts(
-    highlights=(right, writers, settling, predictions, agreement),
+    highlights=(right, writers, settling, agreement),
     findings=(patched, examples, limits),
     charts=(
         by_layer("final_first", "final-first", FIRST),
@@ -292,7 +275,7 @@ PAGE = StudyParts(
             title="What a state brings back",
         ),
         Chart("restored_by_head", "heatmap", PATCHED, HEADS_PUT, title="What a head brings back"),
-        Chart("restored_by_last", "heatmap", PATCHED, LAST_PUT, title="What a head brings back where it predicts"),
+        Chart("restored_by_last", "heatmap", PATCHED, LAST_PUT, title="What a head restores where it predicts"),
         Chart("direct_head_gain", "heatmap", WRITTEN, GAIN),
         Chart("direct_head", "heatmap", WRITTEN, DIRECT),
         Chart("direct_feed_forward", "curve", WRITTEN, FEED_FORWARD, dims=("layer",), style={"dim": "layer"}),

@@ -41,7 +41,7 @@ def family(score: Number) -> tuple[Number, ...]:
 STUDY = Study(
     question="How much of a tree do the hidden states of each layer hold?",
     source="Hewitt and Manning 2019, section 3",
-    survey=InSurvey("treebank", Cost(4, 0.09, after=1, cells=8, most=1600)),
+    survey=InSurvey("treebank", Cost(4, 0.09, after=1, untrained=True, cells=8, most=1600)),
     quick=("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
     required=("norm_spearman",),
     dims={

@@ -129,7 +129,7 @@ def products(numbers: Numbers) -> Finding:
         f"Words bound to their places in the tree leave {tree:.0%} of the variance of the sentence vectors of layer "
         f"{layer}, places of shuffled trees {shuffled:.0%}; {others}.",
         holds="Sentence vectors hold where words stand in the tree",
-        fails="Sentence vectors are as well described by shuffled trees or from an end",
+        fails="Shuffled trees, or places from an end, describe sentence vectors as well",
         undecided="It cannot be told whether sentence vectors hold where words stand in the tree",
         unit="sentences",
     )
@@ -182,7 +182,7 @@ def by_rank(numbers: Numbers, name: str) -> Figure:
     array = array.rename(layer="series").rename(name).assign_coords(series=[f"layer {number}" for number in shown])
     caption = (
         f"{NAMES[name]} of probes of each rank (number of dimensions), on held-out training sentences; 95% intervals "
-        "over sentences. The scores above have the rank of the smallest held-out loss of each layer."
+        "over sentences. The scores above have the rank with the smallest held-out loss in each layer."
     )
     chart = curve(array.transpose("probe_rank", "series"), "probe_rank")
     return Figure(variable, "Scores by rank", chart, caption, variable)

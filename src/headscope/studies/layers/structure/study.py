@@ -78,7 +78,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
     corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    seeds = range(settings.seed, settings.seed + SEEDS * random)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
     decomposing = EPOCHS * len(SCHEMES) * SEEDS * tensor_products
@@ -95,9 +95,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
         decomposed = _decomposed(states, model, settings) if tensor_products else None
     del states  # those of both models would need twice the memory
-    of_random = {
-        seed: _random_scores(untrained(model, seed), corpus, training, recipe, settings, budget) for seed in seeds
-    }
+    of_random = {seed: _random_scores(model, seed, corpus, training, recipe, settings, budget) for seed in seeds}
     attributes |= {
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
@@ -117,6 +115,11 @@ def passes(
     return treebank_passes(states_pass, model, taken, settings, range(settings.seed, settings.seed + SEEDS * random))
 
 
+def random_seeds(settings: Settings, *, training: Corpus | None, random: bool) -> range:
+    """The seeds of the models of random weights whose pass follows the first one: none where `training` is between."""
+    return range(settings.seed, settings.seed + SEEDS * (random and training is None))
+
+
 def first_pass(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
 ) -> PlannedPass[Any]:
@@ -132,11 +135,18 @@ def _decomposed(states: Captured, model: Model, settings: Settings) -> Decompose
 
 
 def _random_scores(
-    model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
+    model: Model,
+    seed: int,
+    corpus: Corpus,
+    training: Corpus | None,
+    recipe: ProbeRecipe,
+    settings: Settings,
+    budget: int,
 ) -> dict[str, Score]:
-    """The scores on test sentences of the layers of a model with random weights."""
-    plan = partial(states_pass, model, settings)
-    with capture_treebanks(TreebankStates, plan, corpus, training, budget) as states:
+    """The scores on test sentences of the layers of a model with random weights, which no name holds."""
+    with capture_treebanks(
+        TreebankStates, partial(states_pass, untrained(model, seed), settings), corpus, training, budget
+    ) as states:
         return _probed(model, states, recipe, settings, len(model.capture.heads))[1]
 
 

@@ -17,8 +17,8 @@ MCNEMAR = "exact McNemar test of the accuracy"
 CORRECTED = f"{MCNEMAR}; Benjamini and Hochberg 1995"
 SPECIAL, RANDOM = "the special heads of a result", "as many random heads of the same layers"
 MARKED_SOURCE = "after Kovaleva et al. 2019, section 5, and Voita et al. 2019, section 5"
-EXCESS = "loss of score without both heads of a pair, more than the sum of the losses without each"
-BOTH = "heads among the tenth with the largest loss of score in both tasks"
+EXCESS = "loss of score without both heads of a pair, minus the sum of the losses without each"
+BOTH = "heads in the top tenth by loss of score in both tasks"
 BEST = "gain of score without the head that is best on one half of the examples"
 SUITE = "Kovaleva et al. 2019, section 4.6, by phenomenon"
 OF_ITEMS = (
@@ -28,13 +28,13 @@ OF_ITEMS = (
 )
 KEPT = (
     "share of predictions of classes that stay when examples are changed: words shuffled within their sentence, "
-    "negation added behind the first auxiliary of the last sentence, a sentence of the pair emptied, sentences "
+    "negation added after the first auxiliary of the last sentence, a sentence of the pair emptied, sentences "
     "swapped, subject or object removed with what depends on it (of corpora with trees); examples that cannot be "
     "changed are left out"
 )
 NOT_LEARNED = (
-    "score of always the same answer (the most frequent class, or a constant number), of items that of a choice at "
-    "random; a model that is not surely above it has not learned the task, and no claim is made of its heads"
+    "score of always the same answer (the most frequent class, or a constant number), for items of a choice at "
+    "random; if the model is not shown to be above it, no claim is made about its heads"
 )
 PERTURBED, PAIR_SOURCE = "Ettinger 2020; Rogers et al. 2020, section 4.1", "after Kovaleva et al. 2019, section 4.6"
 ONE_HEAD, SHARED = "Michel et al. 2019, section 3.3, Table 6", "Michel et al. 2019, section 5"
@@ -58,7 +58,7 @@ STUDY = Study(
     survey=InSurvey("task", Cost(100, 0)),
     example="headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated",
     kinds=(
-        Kind(100, "needed", "#b2182b", "the score of the task, or of a phenomenon, is lower without it, beyond chance"),
+        Kind(100, "needed", "#b2182b", "without it the score of the task, or of a phenomenon, is lower, beyond chance"),
     ),
     required=("baseline", "chance"),
     dims={
@@ -101,7 +101,7 @@ STUDY = Study(
         ),
         Number(
             "special_lead",
-            f"loss of score without {SPECIAL}, more than without {RANDOM}",
+            f"loss of score without {SPECIAL}, minus that without {RANDOM}",
             *("score", SOURCES, MARKED_SOURCE),
         ),
         Number(
@@ -116,7 +116,7 @@ STUDY = Study(
         ),
         Number("pair_gain", "gain of score without both heads of a pair", "score", PAIRS, PAIR_SOURCE),
         Number("pair_excess", EXCESS, "score", PAIRS, PAIR_SOURCE),
-        Number("pair_q_value", f"false discovery rate of a larger {EXCESS}", "rate", PAIRS, PAIR_SOURCE),
+        Number("pair_q_value", f"false discovery rate of pairs with a positive {EXCESS}", "rate", PAIRS, PAIR_SOURCE),
         Number("mean_pair_excess", f"{EXCESS}, mean over pairs", "score", METRIC, PAIR_SOURCE),
         Number(
             "one_head_gain",
@@ -125,7 +125,7 @@ STUDY = Study(
         ),
         Number(
             "one_head",
-            "head of a layer that is best as its only one, by the half of the examples that chooses it",
+            "best head of a layer if it is the only one left, by the half of the examples that chooses it",
             *("head", ("layer", *HALVES), ONE_HEAD),
         ),
         Number(
@@ -148,7 +148,7 @@ STUDY = Study(
         Number("perturbed_score", "accuracy on changed examples", "share of examples", CHANGES, PERTURBED),
         Number(
             "kept_by_chance",
-            "predictions that would stay if the changed examples had them in random order",
+            "predictions that would stay if those of the changed examples were in random order",
             *("share of examples", CHANGES, PERTURBED),
         ),
         Number("phenomenon_baseline", "accuracy with all heads", "fraction", PHENOMENA[2:], SUITE),

@@ -110,10 +110,10 @@ def across_tasks(numbers: Numbers) -> Iterator[Finding]:
         yield Finding.judged(
             over_heads(correlation, heads),
             f"Rank correlation over {heads} heads of the loss of {label('metric', metric)} without each: "
-            f"{correlation.text}. Of the tenth with the largest loss in each task {several(int(shared), 'head')} "
+            f"{correlation.text}. In the top tenth by loss of both tasks {several(int(shared), 'head')} "
             f"{agree(int(shared), 'is', 'are')} the same; by chance {number(expected)} (p {rate(p)}).",
             holds=alike if correlation.value > 0 else f"Heads that matter to {this} matter less to {other}",
-            fails=f"Which heads matter to {this} says nothing of {other}",
+            fails=f"Which heads matter to {this} says nothing about {other}",
             undecided=f"It cannot be told whether the same heads matter to {this} and {other}",
             unit="",  # more examples give no more heads
         )

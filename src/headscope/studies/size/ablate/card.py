@@ -108,7 +108,8 @@ def _pairs(result: xr.Dataset, metric: str, layer: int, head: int) -> Iterator[F
     beyond = estimate(result, "pair_excess", head_pair=most, metric=metric)
     yield Finding(
         "Replaced by another head",
-        f"{sure} of {several(len(mine), 'pair')} with it surely lose more {label('metric', metric)} together than each "
+        f"{sure} of {several(len(mine), 'pair')} with it clearly lose more {label('metric', metric)} together than "
+        "each "
         f"head alone (q < {RATE}, corrected over {several(len(named), 'pair')}). Most beyond the sum: heads "
         f"{most.replace(',', ' and ')}, {beyond.signed} (q {rate(float(q.sel(head_pair=most)))}).",
     )

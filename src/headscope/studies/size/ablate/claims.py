@@ -31,7 +31,7 @@ def needed(numbers: Numbers) -> Iterator[Finding]:
     text = f"Without head {worst.head} {name} is worse by {number(-worst.value)}, the most."
     if worst.value >= 0:
         text = f"Without any single head {name} is as good or better."
-    none = "The task needs no single head for sure"
+    none = "No single head is shown to be needed"
     yield Finding.judged(
         _loss(gains, q),
         text if count else f"{text} {least(gains, name)}".rstrip(),
@@ -100,9 +100,9 @@ def _wanted(gains: xr.DataArray, tests: int) -> str:
     if claim.difference.value <= 0:
         return ""
     if wanted is None:
-        return "How many examples would tell of the median head is more than can be told from these."
+        return "These examples are too few to say how many would settle this for the median head."
     wanted = ceil(max(wanted * (norm.isf(RATE / tests) / norm.isf(0.025)) ** 2, -log(RATE / tests) / POINT))
-    return f"About {wanted:,} examples would tell of the median head (there are {claim.n:,})."
+    return f"About {wanted:,} test examples would settle this for the median head (there are {claim.n:,})."
 
 
 def least(gains: xr.DataArray, metric: str) -> str:
@@ -124,7 +124,7 @@ def worst_layer(numbers: Numbers) -> Iterator[Finding]:
         yield Finding("No layer without whose heads the score is worse", text)
     elif fall.verdict != "holds" or len(losses) == 1:
         chance = "" if fall.verdict == "holds" else ", which may be chance"
-        none = "No layer alone is needed for sure"
+        none = "No layer alone is shown to be needed"
         yield Finding.judged(
             fall,
             f"Without the heads of layer {worst} {name} is worse by {loss.text}{chance}.",

@@ -106,13 +106,13 @@ def _carriers(result: xr.Dataset, heuristics: list[str]) -> Finding:
             best = (top, level)
     assert best is not None, "a suite without heuristics"
     n = int(result["phenomenon_gain_n_examples"].min())
-    none = "No single head carries a shortcut for sure"
+    none = "No single head is shown to carry a shortcut"
     listed = "; ".join(texts)
     return Finding.judged(
         above(of_array(best[0]), 0.0, n, best[1]),
         f"Without a head, more of the pairs that are not entailed are right: {listed}."
         if texts
-        else "Of no single head is it sure that more of the pairs that are not entailed are right without it.",
+        else "Disabling a single head is not shown to make more of the pairs that are not entailed right.",
         holds=f"In {several(count, 'case')} fewer pairs follow a shortcut without a head",
         fails=none,
         undecided=none,

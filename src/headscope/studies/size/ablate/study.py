@@ -108,8 +108,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
-    labels: Any = model.network.config.id2label
-    task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(disabled.heads))}
     if not disabled.single and (not sets or compared.heads_of or compared.pairs or one_head or beside):
@@ -117,12 +115,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             "--no-single disables the sets of --heads alone; name one, and leave out what compares single heads "
             "(--heads-of, --pairs, --one-head, --beside)"
         )
+    asked = compared.sets(counts, settings.seed)
+    labels: Any = model.network.config.id2label
+    task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     read = replace(task, kind="classification") if task.pairs else task
     inputs = item_inputs(model, task.items) if task.items else task_inputs(model, read, task.dev, settings.seed)
     phenomena = [item.phenomenon for item in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
-    asked = compared.sets(counts, settings.seed)
     shared = query_group(model.network.config, counts) if disabled.unit == "kv" else 1
     how: dict[str, Any] = {"mode": disabled.mode, "single": disabled.single, "alone": one_head, "skipped": skip_layers}
     swept = sweep(inputs, kept("sweep"), sets=[*sets.values(), *asked.sets], together=shared, **how)

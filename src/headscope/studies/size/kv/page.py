@@ -28,13 +28,13 @@ def plan(numbers: Numbers) -> Finding:
     forgets, rise, bound = numbers.array("forgets"), numbers("plan_rise"), options(numbers)["bound"]
     count, heads, n = int(forgets.sum()), several(int(forgets.notnull().sum()), "KV head"), numbers.n("plan_rise")
     if not count:
-        text = "On the texts that choose, the loss without what is far back in any of them may rise by more."
-        return Finding(f"None of {heads} is let forget within {bound} nats", text)
+        text = "On the texts that choose the plan, the loss may rise by more, whichever of them forgets."
+        return Finding(f"None of {heads} may forget within {bound} nats", text)
     before, after = (numbers(name, context=LONG).value for name in ("cache", "plan_cache"))
     text = (
         f"The loss of the next word rises by {rise} nats a token where {count} of {heads} forget, on {n} texts that "
-        f"did not choose them. The keys and values of {LONG:,} tokens take {number(after, 'bytes')} in the place "
-        f"of {number(before, 'bytes')} ({1 - after / before:.0%} less)."
+        f"did not choose them. The keys and values of {LONG:,} tokens take {number(after, 'bytes')} instead of "
+        f"{number(before, 'bytes')} ({1 - after / before:.0%} less)."
     )
     return Finding.judged(
         below(rise, bound, n),
@@ -50,7 +50,7 @@ def unplanned(numbers: Numbers) -> Finding | None:
     """Why there is no plan."""
     if "forgets" in numbers.result:
         return None
-    return Finding("No plan", "A plan takes 10 texts: 5 choose it, and 5 judge it. Name more long texts.")
+    return Finding("No plan", "A plan needs 10 texts: 5 choose it, and 5 test it. Name more long texts.")
 
 
 def alone(numbers: Numbers) -> Finding:
@@ -101,18 +101,18 @@ def limits(numbers: Numbers) -> Finding:
 
 
 HEADS = {"layer": "Layer", "key_head": "KV head"}
-MAP = "A cell is a KV head of {model_name} that keeps the first tokens and a window alone, all others keep all."
+MAP = "A cell is a KV head of {model_name} that keeps only the first tokens and a window; all others keep all."
 PAGE = StudyParts(
     findings=(plan, unplanned, alone, needles, local, limits),
     charts=(
         Chart("loss_rise", "matrix", "Loss", MAP),
         Chart("forgets", "matrix", "Plan", "1: the plan lets the KV head forget."),
         Chart("needle_rise", "matrix", "Planted tokens", MAP),
-        Chart("far_attention", "matrix", "Attention far back", "What one pass proposes; the loss is the judge."),
+        Chart("far_attention", "matrix", "Attention far back", "The order that one pass proposes; the loss decides."),
     ),
     tables=(
         NumberTable(
-            *("cache", "Room for the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
+            *("cache", "Memory of the keys and values of one text, 16 bits a number.", {"context": "Tokens"}),
             {"cache": ("All keys", "bytes"), "plan_cache": ("With the plan", "bytes")},
         ),
         NumberTable(

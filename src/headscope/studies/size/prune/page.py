@@ -102,13 +102,11 @@ def smaller(numbers: Numbers) -> Iterator[Finding]:
     if share := saved_share(numbers.result):
         before, after = (numbers("parameters", share_removed=step).value for step in (0.0, share))
         full, less = (numbers("megabytes", share_removed=step).value for step in (0.0, share))
-        text = f"The saved model takes {number(less, '.1f')} MB in the place of {number(full, '.1f')} MB."
+        text = f"The saved model takes {number(less, '.1f')} MB instead of {number(full, '.1f')} MB."
         yield Finding(f"The model is {1 - after / before:.0%} smaller", text)
         if "cache_bytes" in numbers.result:
             before, after = (numbers("cache_bytes", share_removed=step).value for step in (0.0, share))
-            text = (
-                f"A token adds {number(after, 'bytes')} of keys and values in the place of {number(before, 'bytes')}."
-            )
+            text = f"A token adds {number(after, 'bytes')} of keys and values instead of {number(before, 'bytes')}."
             yield Finding(f"Its cache is {1 - after / before:.0%} smaller", text)
         seconds = numbers.attribute("forward_s")
         inputs = f"{seconds['inputs']} inputs of {seconds['tokens']} tokens"
@@ -177,10 +175,11 @@ def subnetworks(numbers: Numbers) -> Iterator[Finding]:
             replace(paired(good, other, -lead if lower else lead, numbers.n("subnetwork_lead")), q=p.value),
             f"{name.capitalize()} with the heads that stay alone, the output of all others 0: {good}; with as many "
             f"{words}: {other}; difference {lead}, on the same examples. Random parts that do as well or better, "
-            f"the heads that stay among them: {p.value:.0%}; below {RATE:.0%}, from 20 draws on, a lead is claimed.",
+            f"the heads that stay among them: {p.value:.0%}; below {RATE:.0%}, with 20 draws or more, a lead is "
+            "claimed.",
             holds=f"The heads that stay do better than as many {words}",
             fails=f"The heads that stay do no better than as many {words}",
-            undecided=f"The heads that stay, and as many {words}: no difference could be told",
+            undecided=f"The heads that stay, and as many {words}: no clear difference",
             unit="examples",
         )
 
@@ -212,12 +211,12 @@ def _cells(numbers: Numbers, share: float, metrics: list[str]) -> Cells:
 
 
 OVER_SHARES = {"dim": "share_removed", "percent": True}
-CHANGE = "Score minus that of the unpruned model on the same examples. Band with 0: may be chance."
+CHANGE = "Score minus that of the unpruned model on the same examples. A band that includes 0 may be chance."
 PARTS = NumberTable(
     "subnetworks",
     "Scores of the whole model with a part of its heads, without training again: all heads; those that stay (good); as "
     "many of the least important (bad); as many at random, with intervals over their draws too. Lead: the score with "
-    "the heads that stay, less this one.",
+    "the heads that stay, minus this one.",
     {"subnetwork": "Heads", "metric": "Score"},
     {"subnetwork_score": ("Value", ".3f"), "subnetwork_lead": ("Lead", "")},
 )

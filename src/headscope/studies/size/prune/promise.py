@@ -11,7 +11,7 @@ from headscope.report.wording import n_examples, number, of_array
 from headscope.studies.size.prune.card import unit_of
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
-IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
+IN_ORDER = "heads were ranked on other examples; on these the steps were tested in order, up to the first that fails"
 
 
 def promise(numbers: Numbers, share: float) -> Finding:
@@ -89,7 +89,7 @@ def _wanted(claim: Claim, in_order: bool) -> str:
     if (wanted := examples_wanted(claim)) is None:
         return f" These are too few to say how many examples would settle this (there are {there})."
     wanted = wanted if in_order else 2 * wanted
-    return f" About {wanted:,} examples would tell, in five samples of six (there are {there})."
+    return f" About {wanted:,} test examples would settle this, in five samples of six (there are {there})."
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.corpora.tasks import Task, chance, intervals, resampled, score
+from headscope.corpora.tasks import Task, chance, intervals, score, scored
 from headscope.models.prediction_heads import is_causal
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import cache_bytes, megabytes, multiplications, parameters
@@ -66,8 +66,7 @@ class ScoreCurve:
         """The result variables."""
         task, kept, outputs = self.task, self.kept, np.stack([point.outputs for point in self.points])
         draws, few = poisson_draws(task.dev.units, settings.seed, settings.resamples), equal_units(task.dev.units)
-        scores = np.stack([score(metric, outputs, self.targets) for metric in task.metrics], axis=-1)
-        resamples = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
+        scores, resamples = scored(task.metrics, outputs, self.targets, draws)
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
         order = order.repeat(kept.shared, axis=1)

@@ -5,6 +5,7 @@ import xarray as xr
 from headscope.outputs.size_and_speed import BATCH, TOKENS
 from headscope.report.numbers import Numbers
 from headscope.report.shared_findings import unlearned
+from headscope.report.wording import estimate
 from headscope.results.tables import markdown_table, plain
 from headscope.studies.size.prune.promise import promise
 
@@ -18,10 +19,9 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
     both = [result.sel(share_removed=share_removed, method="nearest") for share_removed in (0.0, share)]
     rows = []
     for metric in result["metric"].values.tolist():
-        change = float(both[1]["score_change"].sel(metric=metric))
-        low, high = both[1]["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
-        scores = [f"{float(point['pruned_score'].sel(metric=metric)):.3f}" for point in both]
-        rows.append((metric, *scores, f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"))
+        change = estimate(both[1], "score_change", metric=metric)
+        scores = [f"{estimate(point, 'pruned_score', metric=metric):.3f}" for point in both]
+        rows.append((metric, *scores, f"{change:+.3f} [{change.lower:+.3f}, {change.upper:+.3f}]"))
     cached = []
     if "cache_bytes" in result:
         cached = [("bytes of keys and values a token", *(f"{int(point['cache_bytes']):,}" for point in both))]

@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         recipe = TrainingRecipe(
             epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
         )
-        answer, work = continued_training(model, task, dev, recipe, settings, directory)
+        answer, work = continued_training(model, dev, recipe, settings, directory)
     held_out = not from_ or (by == "importance" and trains)
     in_order = trains and held_out
     promise, ranked = _promised(task, targets, plan.tolerance, settings, in_order=in_order)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, resampled, score
+from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, scored
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Variables
@@ -53,8 +53,7 @@ def scored_parts(
     """
     task, stacked = path.task, np.stack([path.points[0].outputs, *outputs])
     draws, few = poisson_draws(task.dev.units, settings.seed, settings.resamples), equal_units(task.dev.units)
-    scores = np.stack([score(metric, stacked, path.targets) for metric in task.metrics], axis=-1)
-    resamples = np.stack([resampled(metric, stacked, path.targets, draws) for metric in task.metrics], axis=-1)
+    scores, resamples = scored(task.metrics, stacked, path.targets, draws)
     last, sign = len(NAMES) - 1, np.where(np.isin(task.metrics, [*LOWER_IS_BETTER]), -1, 1)
     better = (sign * scores[last:] >= sign * scores[1]).sum(0)
     mean, drawn = scores[last:].mean(0), len(scores) - last

@@ -24,11 +24,12 @@ PATH = (
 )
 CHANGE = (
     "sum of squared differences of the outputs (embeddings of length 1, or outputs of the task head) from those of the "
-    "whole model, divided by the sum of the squared distances of the latter from their mean"
+    "whole model, divided by the sum of squared distances of the whole model's outputs from their mean"
 )
 SHARE_NEEDED = (
     "smallest share of the size (without pieces that go in any case) at which the main metric falls by less than the "
-    "tolerance. The upper bound is the tested size where it surely does, the lower one where it may. Models are tested "
+    "tolerance. The upper bound is the smallest tested size at which this is shown, the lower bound the one at which "
+    "it is possible. Models are tested "
     "from the largest on up to the first that fails, and the saved one"
 )
 CHOICE = (
@@ -61,7 +62,7 @@ KINDS = (
 )
 EXCESS = (
     "`kept_kind_share` minus `random_kind_share`. Its bounds are the share minus the 97.5% and the 2.5% quantile of "
-    "all choices (of the latter the next lower number of heads)"
+    "all choices (for the 2.5% quantile the next lower number of heads)"
 )
 OF_WORDS = (
     "loss of a token in nats, perplexity, and bits a character, of models with a head for words: of the next words, or "

@@ -26,7 +26,7 @@ def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
     for choice, draws in ((WEIGHTS, 1), (RANDOM, DRAWS)) if size != original.size else ():
         for draw in range(draws):
             others, layers = _valued(original, choice, np.random.default_rng([seed, draw]))
-            (kept,) = ranked([layers], len(size.layers))
+            (kept,) = ranked([layers], [len(size.layers)])
             yield others.cut(size.moved_to(kept, others.size if others.fine else size))
 
 

@@ -1,6 +1,7 @@
 """Train a smaller model on the states and the outputs of the whole one (Hinton et al. 2015, Sanh et al. 2019)."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,10 @@ from torch.nn.functional import kl_div, log_softmax
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet
-from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.pruned_checkpoint import class_of, made_like
+from headscope.models.pruned_checkpoint import class_of
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
 from headscope.studies.size.shrink.judge import Judge
@@ -86,11 +85,17 @@ class DistilledExamples:
     stopping: list[Encoded]
     before: Outputs
     cut: int = 0
+    metric: str = "loss"
 
     @property
     def targets(self) -> Float[np.ndarray, " example"]:
         """Zeros: the outputs hold the losses."""
         return np.zeros(len(self.stopping))
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the study."""
+        return self.train.judge.settings
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example 2"]:
         """The squared change of each input, and its number, 1."""
@@ -113,32 +118,23 @@ def examples_of(
     return DistilledExamples(learned, encode(smaller, texts.stopping), before)
 
 
-def distilled(
-    smaller: Model,
-    examples: DistilledExamples,
-    corpus: Corpus,
-    recipe: TrainingRecipe,
-    settings: Settings,
-    folder: Path,
-) -> Model:
+def distilled(smaller: Model, examples: DistilledExamples, recipe: TrainingRecipe, folder: Path) -> Model:
     """Train a smaller model, and return that of the epoch that changes the outputs least, or the untrained one.
 
     A run that was killed goes on from its last checkpoint in `folder`.
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    start, options = InitialModel(copied(smaller), smaller.tokenizer), {"layers": list(examples.train.layers)}
-    before = float(examples.outputs(smaller, settings)[:, 0].mean())
-    done = trained(start, examples, corpus, recipe, settings, RunRecord(folder), options)
+    start, options = InitialModel(deepcopy(smaller.network), smaller.tokenizer), {"layers": list(examples.train.layers)}
+    before = float(examples.outputs(smaller, examples.settings)[:, 0].mean())
+    done = trained(start, examples, recipe, RunRecord(folder), options)
     return reloaded(smaller, folder / "model") if float(done.outputs[:, 0].mean()) < before else smaller
 
 
 def trained(
     start: InitialModel,
     examples: DistilledExamples,
-    corpus: Corpus,
     recipe: TrainingRecipe,
-    settings: Settings,
     record: RunRecord,
     options: dict[str, Any],
     epochs: Epochs | None = None,
@@ -151,13 +147,13 @@ def trained(
     """
     if start.network.dtype != torch.float32:
         raise HeadscopeError(f"weights are trained in float32, not in {start.network.dtype}; leave --dtype out")
+    settings = examples.settings
     record.open(recipe.as_settings() | {"seed": settings.seed} | options, settings.on_notice)
     if (done := record.completed()) is not None:
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
         return done
-    task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
     with fast(start.network), fast(examples.train.teacher.network):
-        return train(start, task, examples, recipe, settings, record, epochs=epochs)
+        return train(start, examples, recipe, settings, record, epochs=epochs)
 
 
 def reloaded(model: Model, folder: Path) -> Model:
@@ -168,13 +164,6 @@ def reloaded(model: Model, folder: Path) -> Model:
     network.__class__ = type(model.network)
     network.config._name_or_path = network.name_or_path = model.network.name_or_path
     return replace(model, network=network.to(model.device), sha256="")
-
-
-def copied(model: Model) -> Any:
-    """A copy of a model's network."""
-    network: Any = made_like(model.network)
-    network.load_state_dict(model.network.state_dict())
-    return network.to(model.device)
 
 
 def state_loss(ours: Sequence[States], theirs: Sequence[States], real: Bool[Tensor, "example token"]) -> Tensor:

@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import curve, matrix
-from headscope.figures.dot_rows import dot_rows
 from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
@@ -15,7 +14,7 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, estimate, number, sentence_case
 
 PATH, REMOVED, GATES = "Score against speed and size", "What was removed", "Trained gates"
-CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
+OTHERS = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
 
 def facts(numbers: Numbers) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def points(numbers: Numbers) -> Iterator[Point]:
         score = estimate(result, "eight_bit_score", metric=metric)
         yield Point("saved model in eight bits", score, len(shares) / sum(shares), files["megabytes"][1])
     if "choice_score" in result:
-        for choice, words in CHOICES.items():
+        for choice, words in OTHERS.items():
             score = estimate(result, "choice_score", choice=choice, metric=metric)
             yield Point(words, score, speeds[-1], sizes[-1])
 
@@ -89,19 +88,6 @@ def open_gates(numbers: Numbers) -> Iterator[Figure]:
         array.attrs = {"long_name": "expected share of open gates", "units": "share"}
         caption = "Expected share of open gates: of each layer as a whole, and of its neurons."
         yield Figure(names[0], GATES, matrix(array), caption, names[0])
-
-
-def choices(numbers: Numbers) -> Figure | None:
-    """The scores of models of the saved size whose parts are chosen otherwise."""
-    metric = numbers.main_metric
-    scores = numbers.array("choice_score", metric=[metric]).rename(metric="series")
-    scores = scores.drop_vars("n_examples", errors="ignore").transpose("choice", "series")
-    caption = (
-        f"Held-out {label('metric', metric)} of models of the saved size, by how their parts are chosen. With 95% "
-        "intervals, before any training; of random parts the mean over draws."
-    )
-    figure = Figure("choice_score", "Other choices of parts", dot_rows(scores), caption, "choice_score")
-    return figure if bool((scores >= 0).all()) else None
 
 
 def steps(numbers: Numbers) -> Table:

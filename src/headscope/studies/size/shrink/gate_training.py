@@ -4,6 +4,7 @@ The loss has gates drawn at random; the best epoch is chosen by outputs with gat
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,29 +16,41 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import GateValues, RemovableParts, gated, parts_of
 from headscope.passes.settings import Settings
 from headscope.studies.size.shrink.distillation import (
     DistillationSet,
     DistilledExamples,
-    copied,
     examples_of,
     reloaded,
     trained,
 )
-from headscope.studies.size.shrink.gates import Gates, TrainedGates, drawn, expected, gate_shapes, open_probability
+from headscope.studies.size.shrink.gates import (
+    Gates,
+    TrainedGates,
+    chosen,
+    drawn,
+    expected,
+    gate_shapes,
+    open_probability,
+    smallest,
+)
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
-from headscope.studies.size.shrink.prices import ExpectedPrice
+from headscope.studies.size.shrink.prices import ExpectedPrice, expected_price, gates_of
+from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
+from headscope.studies.size.shrink.search import FoundSize, SizeSearch, unmet
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import Epochs
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
-# The name of the gates within the network.
-NAME = "headscope_gates"
+# The name of the gates within the network, and of their step of the search.
+NAME, PART = "headscope_gates", "gates"
+# What two ways to add up the same bytes may differ by, as a share.
+ROUNDING = 1e-9
 # Peak of the learning rate of gates, times the number of steps: how far they can move. Multipliers of an excess move
 # more slowly, so that the price does not fall below the target; those of its square, which draw it back, faster.
 REACH, LINEAR, SQUARE = 32.0, 0.25, 8.0
@@ -102,10 +115,29 @@ class GatedExamples(DistilledExamples):
             return super().outputs(model, settings)
 
 
+def found_by_gates(search: SizeSearch, record: SearchRecord, recipe: TrainingRecipe, *, best_effort: bool) -> FoundSize:
+    """A search in a single step: gates are trained towards the target, and all parts go whose gates close.
+
+    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
+    """
+    original, judge, start = search.original, search.judge, search.start
+    record.save(SearchState(search.prices, [start]))  # gates go on by themselves
+    price, least = expected_price(search.prices, original, search.target), smallest(original, search.groups)
+    if price.of(least) > 1 and not best_effort:
+        megabytes, share = float(price.megabytes(gates_of(least))), search.prices.share(least, original.size)
+        raise HeadscopeError(unmet(search, Step("", least, 0.0, megabytes, share)))
+    trained = trained_gates(judge, original, recipe, record.path.with_name("gates"), price, price.of(least))
+    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
+    by_gates = trained.original(original)
+    step = replace(search, original=by_gates).step(PART, size)
+    judge.settings.on_progress(1)
+    facts = {"gates": {**trained.trained_for, "expected_price": trained.excess}}
+    return FoundSize(search, [start, step], by_gates, trained.untrained(original), trained.variables(), facts)
+
+
 def trained_gates(
     judge: Judge,
     measured: Original,
-    corpus: Corpus,
     recipe: TrainingRecipe,
     folder: Path,
     price: ExpectedPrice,
@@ -117,7 +149,7 @@ def trained_gates(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    choosing, settings = examples_of(judge, judge.model, (), None), judge.settings
+    choosing = examples_of(judge, judge.model, (), None)
     recipe = replace(recipe, keep="last", weight_decay=0.0)
     steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
     examples = gated_examples(choosing, gate_shapes(measured), price, least, steps)
@@ -132,7 +164,7 @@ def trained_gates(
     rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
     start = InitialModel(network, judge.model.tokenizer, ordinary=_without_gates, rates=rates)
     options = {"target": price.target.words(), "least": least}
-    trained(start, examples, corpus, recipe, settings, record, options, Epochs(on_kept=save))
+    trained(start, examples, recipe, record, options, Epochs(on_kept=save))
     log_alphas = record.heads()
     stays = GateValues(**{kind: open_probability(torch.from_numpy(values)) for kind, values in log_alphas.items()})
     model = reloaded(judge.model, folder / "model")
@@ -148,7 +180,7 @@ def gated_examples(
 ) -> GatedExamples:
     """A copy of the model with new gates, and what it is trained on in this many steps."""
     teacher = choosing.train.teacher
-    model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
+    model = replace(teacher, network=deepcopy(teacher.network).eval(), sha256="", files=())
     gates = Gates(shapes, even=price.even)
     gated_set = GatedSet(
         **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps

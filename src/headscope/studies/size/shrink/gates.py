@@ -17,21 +17,14 @@ import xarray as xr
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import GateValues
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import Size
-from headscope.studies.size.shrink.prices import ExpectedPrice, expected_price, gates_of
-from headscope.studies.size.shrink.record import Step
-from headscope.studies.size.shrink.search import FoundSize, SizeSearch, unmet
 
 LogAlphas = Mapping[str, Float[np.ndarray, "..."]]
-PART = "gates"
-# What two ways to add up the same bytes may differ by, as a share.
-ROUNDING = 1e-9
 # At the start gates are open nearly always.
 START = 4.0
 # Temperature, and the ends of the stretched sigmoid: those of the paper.
@@ -150,32 +143,6 @@ class TrainedGates:
                 stays = open_probability(torch.from_numpy(self.log_alphas[kind])).double().numpy()
                 added.add(name, stays.mean(1) if kind == "neurons" else stays)
         return added.arrays
-
-
-# Trains gates for a price; the second argument is the lowest that can be reached, as times the target.
-Train = Callable[[ExpectedPrice, float], TrainedGates]
-
-
-def found_by_gates(search: SizeSearch, train: Train, *, best_effort: bool) -> FoundSize:
-    """A search in a single step: gates are trained towards the target, and all parts go whose gates close.
-
-    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
-    """
-    original = search.original
-    price = expected_price(search.prices, original, search.target)
-    least = smallest(original, search.groups)
-    if price.of(least) > 1 and not best_effort:
-        megabytes, share = float(price.megabytes(gates_of(least))), search.prices.share(least, original.size)
-        raise HeadscopeError(unmet(search, Step("", least, 0.0, megabytes, share)))
-    trained = train(price, price.of(least))
-    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
-    by_gates = trained.original(original)
-    smaller = by_gates.cut(size)
-    share = search.prices.share(size, original.size)
-    step = Step(PART, size, search.changed(smaller), original.megabytes(smaller, size), share)
-    facts = {"gates": {**trained.trained_for, "expected_price": trained.excess}}
-    steps = [*search.begun().steps, step]
-    return FoundSize(search, steps, by_gates, trained.untrained(original), trained.variables(), facts)
 
 
 def smallest(original: Original, groups: int) -> Size:

@@ -53,25 +53,22 @@ class Evidence:
         return added.arrays
 
 
-def evidence(judge: Judge, search: FoundSize, measured: Original, untrained: Model, smaller: Model) -> Evidence:
-    """Judge the models of all steps and the smaller one, before its training and after it.
-
-    * `measured`: the whole model, whose parts are valued by what they add.
-    """
-    texts, seed = judge.texts, judge.settings.seed
-    size, inputs = search.steps[-1].size, encode(smaller, texts.held_out)
-    original, by_parts = search.original, search.untrained
+def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
+    """Judge the models of all steps and the smaller one, before its training and after it."""
+    judge, measured, size = found.search.judge, found.search.original, found.steps[-1].size
+    texts, seed, inputs = judge.texts, judge.settings.seed, encode(smaller, judge.texts.held_out)
+    original, by_parts = found.original, found.untrained
     outputs = [judge.outputs(judge.model)]
-    outputs += [judge.outputs(original.cut(step.size)) for step in search.steps[1:]]
+    outputs += [judge.outputs(original.cut(step.size)) for step in found.steps[1:]]
     chosen = outputs[-1] if by_parts is original else judge.outputs(by_parts.cut(size))
     others = [judge.outputs(model) for model in choices.other_choices(by_parts, size, seed)]
     outputs += [judge.outputs(model, inputs) for model in (untrained, smaller)]
     read, answered = (judge.held_out, inputs), (outputs[0], outputs[-1])
     kept = original.kept(size)
     stays = heads_that_stay(measured, size, kept)
-    arrays = path_variables(judge, search.steps, outputs)
+    arrays = path_variables(judge, found.steps, outputs)
     arrays |= choices.variables(judge.scores([outputs[0], chosen, *others]), texts.units) if others else {}
-    arrays |= search.variables | kept_variables(measured, size, kept)
+    arrays |= found.variables | kept_variables(measured, size, kept)
     if measured.fine or "head_gate" in arrays:
         added = Variables({}, STUDY.source, STUDY.labels)
         added.add("head_stays", stays.astype(float))
@@ -181,7 +178,7 @@ def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> 
 
 
 def portable_beside(
-    judge: Judge, before: Outputs, fine: FoundSize, record: SearchRecord
+    fine: FoundSize, record: SearchRecord, before: Outputs
 ) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
     """What an ordinary class costs: the model of the same target that the search finds without `--fine`, beside it.
 
@@ -192,7 +189,7 @@ def portable_beside(
     Returns: variables, and facts: how fast and large the ordinary model is, in how many steps, and whether it reaches
     the target.
     """
-    measured = fine.search.original
+    measured, judge = fine.search.original, fine.search.judge
     even = replace(measured, parts=parts_of(measured.model), fine=False, least_heads=1, least_neurons=1)
     beside = replace(fine.search, original=even, judge=replace(judge, settings=judge.settings.quiet))
     record = replace(record, path=record.path.with_name(PORTABLE))

@@ -37,29 +37,31 @@ def lost(numbers: Numbers) -> Finding:
         return lacks
     before, after = facts(numbers)["megabytes"]
     if after >= before:
-        text = "No part could go: the saved model is the whole one, and nothing is known of a smaller one."
+        text = "No part could go: the saved model is the whole one, and nothing is known about a smaller one."
         return Finding("Nothing was removed", text)
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
+    return kept_within(numbers, "shrunk", "The smaller model")
+
+
+def kept_within(numbers: Numbers, form: str, subject: str) -> Finding:
+    """The test that a form of the saved model, such as "eight_bit", loses less than the tolerance."""
     metric, limit = numbers.main_metric, number(facts(numbers)["tolerance"])
-    name, score = label("metric", metric), numbers("shrunk_score", metric=metric)
+    name, score, gain = label("metric", metric), numbers(f"{form}_score", metric=metric), numbers(f"{form}_gain")
+    text = f"{sentence_case(name)} on held-out texts: {score}, a change of {gain} from the whole model."
     agrees = AGREES if "pseudo_labels" in facts(numbers) else ""
-    text = (
-        f"{sentence_case(name)} on held-out texts: {score}, a change of {numbers('shrunk_gain')} from the whole model."
-    )
     return Finding.judged(
-        _claim(numbers),
-        f"{text}{agrees}{examples(numbers.array('shrunk_gain'))}",
-        holds=f"The smaller model loses less than {limit} of {name}",
-        fails=f"The smaller model loses {limit} of {name} or more",
-        undecided=f"The smaller model may lose {limit} of {name} or more",
+        _claim(numbers, form),
+        f"{text}{agrees}{examples(numbers.array(f'{form}_gain'))}",
+        holds=f"{subject} loses less than {limit} of {name}",
+        fails=f"{subject} loses {limit} of {name} or more",
+        undecided=f"{subject} may lose {limit} of {name} or more",
         unit="test examples",
     )
 
 
-def _claim(numbers: Numbers) -> Claim:
-    """That the saved model loses less than the tolerance."""
-    return no_worse(numbers("shrunk_gain"), facts(numbers)["tolerance"], numbers.n("shrunk_gain"))
+def _claim(numbers: Numbers, form: str) -> Claim:
+    return no_worse(numbers(f"{form}_gain"), facts(numbers)["tolerance"], numbers.n(f"{form}_gain"))
 
 
 def words(numbers: Numbers) -> Finding:
@@ -83,7 +85,7 @@ def smaller(numbers: Numbers) -> Finding:
     """How many times as fast the saved model is, by rounds, and its parameters; the table of forms has the rest."""
     saved, (before, after) = facts(numbers), facts(numbers)["parameters"]
     fast, least, most = (number(times, ".2f") for times in saved["times_as_fast"])
-    text = f"By rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
+    text = f"Between rounds {least} to {most} times as fast; {before:,} parameters became {after:,}."
     text += f" {saved['busy']}" if saved["busy"] else ""
     text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
     return Finding(f"The model is {fast} times as fast and has {after / before:.0%} of the parameters", text)
@@ -92,7 +94,11 @@ def smaller(numbers: Numbers) -> Finding:
 def next_step(numbers: Numbers) -> Finding | None:
     """What keeps the tolerance where the saved model is not shown to: a tested size, more texts, more epochs."""
     saved, limit = facts(numbers), number(facts(numbers)["tolerance"])
-    if unlearned(numbers) or measured(numbers.result, "shrunk_gain") is None or _claim(numbers).verdict == "holds":
+    if (
+        unlearned(numbers)
+        or measured(numbers.result, "shrunk_gain") is None
+        or _claim(numbers, "shrunk").verdict == "holds"
+    ):
         return None
     text = f"More texts than {saved['examples']:,} and more --epochs than {saved['epochs']} usually lose less."
     if not (larger := _sizes_within(numbers)):

@@ -4,7 +4,6 @@ After Voita et al. 2019, section 5: the heads that gates keep are positional, sy
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -35,41 +34,33 @@ TAILS = 0.025, 0.975
 REMEDY = "add --fine, and heads to --parts"
 
 
-@dataclass(frozen=True)
-class KindsOfHeads:
-    """The heads of the kinds that some results measure, in the order of `KINDS`, then of all three of the paper.
+def variables(marked: Mapping[str, Heads], stays: Heads, counts: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """How many of the heads that stay are of each kind, beside what random choices have; nothing without kinds.
 
-    * `counts`: the number of heads of each layer of the model.
+    The lower bound of the excess is what it is beyond the 97.5% quantile of random choices: above 0 where at most
+    2.5% of them have as many. The upper one is 0 or less where fewer than 2.5% of them have as few.
+
+    * `marked`: heads by kind; `stays`: the heads that stay; `counts`: the number of heads of each layer of the model.
     """
-
-    marked: Mapping[str, Heads]
-    counts: tuple[int, ...]
-
-    def variables(self, stays: Heads) -> dict[str, xr.DataArray]:
-        """How many of the heads that stay are of each kind, beside what random choices have.
-
-        The lower bound of the excess is what it is beyond the 97.5% quantile of random choices: above 0 where at most
-        2.5% of them have as many. The upper one is 0 or less where fewer than 2.5% of them have as few.
-
-        * `stays`: the heads that stay.
-        """
-        kept, rows = int(stays.sum()), []
-        for heads in self.marked.values():
-            number_kept, chances = int((stays & heads).sum()), by_chance(stays, heads, self.counts)
-            expected = float(chances @ np.arange(len(chances)))
-            low, high = (int(np.searchsorted(chances.cumsum(), tail)) for tail in TAILS)
-            beyond = [number_kept, expected, number_kept - expected, number_kept - high, number_kept - low + 1]
-            rows.append([heads.sum(), *(number / kept for number in beyond), chances[number_kept:].sum()])
-        number, share, random, excess, lower, upper, p = np.array(rows).T
-        bounds = "bounds by 95% of random choices of the"
-        added = Variables({"head_kind": [*self.marked]}, STUDY.source, STUDY.labels, interval=bounds)
-        added.add("kind_heads", number)
-        added.add("kept_kind_share", share)
-        added.add("random_kind_share", random)
-        added.add("kept_kind_excess", excess, interval=np.stack([lower, upper], axis=1), count=sum(self.counts))
-        added.add("kept_kind_p_value", np.minimum(p, 1))
-        added.add("kept_kind_q_value", benjamini_hochberg(np.minimum(p, 1)))
-        return added.arrays
+    if not marked:
+        return {}
+    kept, rows = int(stays.sum()), []
+    for heads in marked.values():
+        number_kept, chances = int((stays & heads).sum()), by_chance(stays, heads, counts)
+        expected = float(chances @ np.arange(len(chances)))
+        low, high = (int(np.searchsorted(chances.cumsum(), tail)) for tail in TAILS)
+        beyond = [number_kept, expected, number_kept - expected, number_kept - high, number_kept - low + 1]
+        rows.append([heads.sum(), *(number / kept for number in beyond), chances[number_kept:].sum()])
+    number, share, random, excess, lower, upper, p = np.array(rows).T
+    bounds = "bounds by 95% of random choices of the"
+    added = Variables({"head_kind": [*marked]}, STUDY.source, STUDY.labels, interval=bounds)
+    added.add("kind_heads", number)
+    added.add("kept_kind_share", share)
+    added.add("random_kind_share", random)
+    added.add("kept_kind_excess", excess, interval=np.stack([lower, upper], axis=1), count=sum(counts))
+    added.add("kept_kind_p_value", np.minimum(p, 1))
+    added.add("kept_kind_q_value", benjamini_hochberg(np.minimum(p, 1)))
+    return added.arrays
 
 
 def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.ndarray, " number"]:
@@ -88,14 +79,14 @@ def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.nd
     return chances
 
 
-def kinds_of_heads(folders: Sequence[str], original: Original) -> KindsOfHeads | None:
-    """The kinds of the heads of a model by the results in some folders; None without any.
+def kinds_of_heads(folders: Sequence[str], original: Original) -> dict[str, Heads]:
+    """The heads of the kinds that the results in some folders measure, in the order of `KINDS`, then of `PAPER`.
 
     Raises `HeadscopeError` for a model that keeps all of its heads, for a result that measures no kind of heads, and
     for one of a model with other heads.
     """
     if not folders:
-        return None
+        return {}
     counts = original.model.capture.heads
     if not (original.parts.heads and "heads" in original.kinds):
         raise HeadscopeError(
@@ -116,7 +107,7 @@ def kinds_of_heads(folders: Sequence[str], original: Original) -> KindsOfHeads |
     ordered = {kind: marked[kind] for kind in KINDS if kind in marked}
     if set(PAPER) <= set(ordered):
         ordered[ANY] = np.logical_or.reduce([ordered[kind] for kind in PAPER])
-    return KindsOfHeads(ordered, counts)
+    return ordered
 
 
 def measured_kinds(result: xr.Dataset) -> list[str]:

@@ -1,7 +1,8 @@
 """What neurons, heads and embeddings add to the states, and the output map that makes up for removed neurons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,25 +52,30 @@ class Moments:
 
 def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], settings: Settings) -> list[Moments]:
     """The moments of each layer's neurons over the tokens of some inputs; none where neurons cannot be found."""
-    maps = parts.feed_forward or ()
-    moments = [
-        Moments(
-            0,
-            torch.zeros(part.width, dtype=torch.float64),
-            torch.zeros(part.width, part.width, dtype=torch.float64),
-        )
-        for part in maps
-    ]
-    for batch in batches(model, inputs, settings) if maps else ():
-        real = batch.real
+    maps, doubles = parts.feed_forward or (), partial(torch.zeros, dtype=torch.float64)
+    moments = [Moments(0, doubles(part.width), doubles(part.width, part.width)) for part in maps]
 
-        def see(layer: int, activations: Tensor, real: Bool[Tensor, "example token"] = real) -> None:
-            rows = activations[real] if activations.shape[:2] == real.shape else activations.flatten(0, -2)
-            moments[layer].add(rows.float().cpu())
+    def see(layer: int, activations: Tensor, real: Bool[Tensor, "example token"]) -> None:
+        rows = activations[real] if activations.shape[:2] == real.shape else activations.flatten(0, -2)
+        moments[layer].add(rows.float().cpu())
 
-        with torch.inference_mode(), fast(model.network), entering([part.output for part in maps], see):
-            model.network(**batch.inputs)
+    if maps:
+        _pass([part.output for part in maps], see, model, inputs, settings)
     return moments
+
+
+def _pass(
+    outputs: Sequence[nn.Module],
+    see: Callable[[int, Tensor, Bool[Tensor, "example token"]], None],
+    model: Model,
+    inputs: Sequence[Encoded],
+    settings: Settings,
+) -> None:
+    """Read some inputs; `see(layer, values, real)` is called where values enter an output map."""
+    for batch in batches(model, inputs, settings):
+        seen = entering(outputs, partial(see, real=batch.real))
+        with torch.inference_mode(), fast(model.network), seen:
+            model.network(**batch.inputs)
 
 
 def added(part: FeedForward, moments: Moments) -> Float[np.ndarray, " neuron"]:
@@ -111,20 +117,11 @@ def written(linear: Any) -> Weights:
     return weight if isinstance(linear, nn.Linear) else weight.T, bias
 
 
-def ranked(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Numbers:
-    """The `number` parts of each layer with the largest values, in ascending order; of equal ones the first.
+def ranked(values: Sequence[Float[np.ndarray, " part"]], numbers: Sequence[int]) -> Numbers:
+    """This number of parts of each layer, with the largest values, in ascending order; of equal ones the first.
 
-    >>> ranked([np.array([0.1, 0.3, 0.2])], 2)
-    ((1, 2),)
-    """
-    return ranked_by_layer(values, [number] * len(values))
-
-
-def ranked_by_layer(values: Sequence[Float[np.ndarray, " part"]], numbers: Sequence[int]) -> Numbers:
-    """The same with a number for each layer.
-
-    >>> ranked_by_layer([np.array([0.1, 0.3]), np.array([0.2, 0.1])], [1, 2])
-    ((1,), (0, 1))
+    >>> ranked([np.array([0.1, 0.3, 0.2]), np.array([0.2, 0.1])], [2, 1])
+    ((1, 2), (0,))
     """
     both = zip(values, numbers, strict=True)
     return tuple(tuple(sorted(np.argsort(-layer, kind="stable")[:number].tolist())) for layer, number in both)
@@ -134,19 +131,16 @@ def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) 
     """The mean square of what each head adds to the states of a token."""
     maps = model.projections
     sums = [np.zeros(projection.heads) for projection in maps]
-    for batch in batches(model, inputs, settings):
-        real = batch.real
 
-        def see(layer: int, contexts: Tensor, real: Bool[Tensor, "example token"] = real) -> None:
-            weight, _ = written(maps[layer].output)
-            width = maps[layer].width
-            for head in range(maps[layer].heads):
-                columns = slice(head * width, (head + 1) * width)
-                added = contexts[real][:, columns].cpu().double() @ weight[:, columns].T
-                sums[layer][head] += float(added.square().sum())
+    def see(layer: int, contexts: Tensor, real: Bool[Tensor, "example token"]) -> None:
+        weight, _ = written(maps[layer].output)
+        width = maps[layer].width
+        for head in range(maps[layer].heads):
+            columns = slice(head * width, (head + 1) * width)
+            added = contexts[real][:, columns].cpu().double() @ weight[:, columns].T
+            sums[layer][head] += float(added.square().sum())
 
-        with torch.inference_mode(), fast(model.network), entering([part.output for part in maps], see):
-            model.network(**batch.inputs)
+    _pass([part.output for part in maps], see, model, inputs, settings)
     return sums
 
 

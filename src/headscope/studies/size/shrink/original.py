@@ -24,7 +24,7 @@ from headscope.studies.size.shrink.moments import (
     embedding_basis,
     fitted,
     moments_of,
-    ranked_by_layer,
+    ranked,
 )
 from headscope.studies.size.shrink.plan import KINDS, Size
 
@@ -82,7 +82,7 @@ class Original:
     @cached_property
     def unused_megabytes(self) -> float:
         """Megabytes of the pieces that go in any case."""
-        return 0.0 if self.pieces is None else megabytes(self.model) - megabytes(self._cut(self.size, self.pieces))
+        return 0.0 if self.pieces is None else megabytes(self.model) - megabytes(self.cut(self.size, self.pieces))
 
     def smaller(self, size: Size, groups: int) -> Iterator[tuple[str, Size]]:
         """The next sizes below one, each with the name of the part that it lacks; layers count from 1.
@@ -118,18 +118,23 @@ class Original:
         full = self.size
         return Kept(
             layers=None if size.layers == full.layers else size.layers,
-            neurons=None if size.neurons == full.neurons else ranked_by_layer(self.of_neurons, size.neurons),
-            heads=None if size.heads == full.heads else ranked_by_layer(self.of_heads, size.heads),
+            neurons=None if size.neurons == full.neurons else ranked(self.of_neurons, size.neurons),
+            heads=None if size.heads == full.heads else ranked(self.of_heads, size.heads),
             pieces=pieces,
         )
 
-    def cut(self, size: Size) -> Model:
+    def cut(self, size: Size, pieces: tuple[int, ...] | None = None) -> Model:
         """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
-        return self._cut(size, None)
+        kept, outputs, model = self.kept(size, pieces), None, self.model
+        if kept.neurons is not None and self.moments:
+            outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
+        if self.embeddings is not None and size.embeddings:
+            model = projected(model, self.embeddings, size.embeddings)
+        return cut(model, kept, outputs=outputs, fine=self.fine)
 
     def written(self, size: Size) -> Model:
         """The same model without unused pieces, in the class that is saved: another one if embeddings are narrower."""
-        smaller = self._cut(size, self.pieces)
+        smaller = self.cut(size, self.pieces)
         if self.embeddings is None or not size.embeddings:
             return smaller
         return narrowed(smaller, self.embeddings, size.embeddings)
@@ -138,14 +143,6 @@ class Original:
         """Megabytes of a model of `cut` as it is saved."""
         narrow = 0.0 if self.embeddings is None else self.embeddings.saved_megabytes(size.embeddings)
         return megabytes(smaller) - self.unused_megabytes - narrow
-
-    def _cut(self, size: Size, pieces: tuple[int, ...] | None) -> Model:
-        kept, outputs, model = self.kept(size, pieces), None, self.model
-        if kept.neurons is not None and self.moments:
-            outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
-        if self.embeddings is not None and size.embeddings:
-            model = projected(model, self.embeddings, size.embeddings)
-        return cut(model, kept, outputs=outputs, fine=self.fine)
 
     @cached_property
     def _fitted(self) -> Callable[[int, tuple[int, ...]], Weights]:

@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.claims import Claim, apart, no_worse, together
+from headscope.report.claims import Claim, apart, together
 from headscope.report.declared import Chart, NumberTable, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
@@ -15,7 +15,6 @@ from headscope.studies.size.shrink.figures import (
     GATES,
     REMOVED,
     changed_examples,
-    choices,
     facts,
     groups,
     open_gates,
@@ -23,7 +22,16 @@ from headscope.studies.size.shrink.figures import (
     steps,
 )
 from headscope.studies.size.shrink.forms import forms
-from headscope.studies.size.shrink.highlights import lost, next_step, no_claim, removed, smaller, unlearned, words
+from headscope.studies.size.shrink.highlights import (
+    kept_within,
+    lost,
+    next_step,
+    no_claim,
+    removed,
+    smaller,
+    unlearned,
+    words,
+)
 
 ADJECTIVES = {
     "rare words": "for rare words",
@@ -41,38 +49,29 @@ def own_texts(numbers: Numbers) -> Iterator[Finding]:
     cut = f" Left out or cut: {reasons}." if reasons else ""
     if "pseudo_labels" not in facts(numbers):
         text = (
-            f"{counted} are searched and trained on in the place of the train split, without labels. Scores are of the "
+            f"{counted} are searched and trained on instead of the train split, without labels. Scores are of the "
             "dev split and its labels."
         )
-        yield Finding("Texts in the place of the train split", text + cut)
+        yield Finding("Texts instead of the train split", text + cut)
         return
     counts = ", ".join(f"'{name}' to {count:,}" for name, count in texts["answers"].items())
     text = (
-        f"{counted} have no labels, or are read without them: what the whole model answers stands in their place. So "
-        "scores say how far the saved model agrees with the whole one, and not how often either is right."
+        f"{counted} have no labels, or are read without them: the whole model's answers are used instead. So scores "
+        "say how often the saved model agrees with the whole one, not how often either is right."
         f"{counts and f' Answers to held-out texts: {counts}.'}"
     )
     yield Finding("Labels are the whole model's own answers", text + cut)
     if texts["unanswered"]:
         text = f"The whole model answers none of these texts with them: {', '.join(texts['unanswered'])}."
-        yield Finding("Classes of which these texts say nothing", text)
+        yield Finding("Classes that these texts do not test", text)
 
 
 def eight_bit(numbers: Numbers) -> Iterator[Finding]:
     """What the file of eight bits loses, its size, its speed, and how its options were chosen."""
-    gain, saved, metric = numbers("eight_bit_gain"), facts(numbers), numbers.main_metric
     if unlearned(numbers):
         return
-    limit, files, score = number(saved["tolerance"]), saved["eight_bit"], numbers("eight_bit_score", metric=metric)
-    text = f"{sentence_case(label('metric', metric))}: {score}, a change of {gain} from the whole model."
-    yield Finding.judged(
-        no_worse(gain, saved["tolerance"], numbers.n("eight_bit_gain")),
-        text + examples(numbers.array("eight_bit_gain")),
-        holds=f"In eight bits it loses less than {limit}",
-        fails=f"In eight bits it loses {limit} or more",
-        undecided=f"In eight bits it may lose {limit} or more",
-        unit="test examples",
-    )
+    yield kept_within(numbers, "eight_bit", "In eight bits it")
+    files = facts(numbers)["eight_bit"]
     yield Finding(
         "The model in eight bits",
         f"Options: {files['options']}; of all four they change the outputs least, by {number(files['change'], '.2g')}, "
@@ -87,8 +86,8 @@ def needed(numbers: Numbers) -> Finding | None:
         return None
     text = (
         f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {share:%} of "
-        f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are those of "
-        "these sizes where it clearly does, and where it may."
+        f"the size the main score falls by less than {number(facts(numbers)['tolerance'])}. The bounds are the "
+        "smallest of these sizes at which this is clear, and at which it is possible."
     )
     if share.value <= sizes[-1] / sizes[0] * (1 + 1e-9):
         text += " No smaller size was tested on these examples."
@@ -221,7 +220,7 @@ WORD_COLUMNS = {
 }
 KINDS = (
     "Kinds of the heads that stay, by other results, and of as many random heads of the same layers (exact test). "
-    "The bounds are what the share is beyond 97.5% and 2.5% of random choices."
+    "The bounds are the share minus the 97.5% and 2.5% quantiles of random choices."
 )
 KIND_COLUMNS = {
     "kind_heads": ("Heads of the model", ".0f"),
@@ -241,7 +240,6 @@ PAGE = StudyParts(
         Chart("layer_neurons", "matrix", REMOVED, NEURONS, dims=("layer", "step")),
         Chart("head_gate", "heatmap", GATES, OPEN, style={"domain": (0, 1)}),
         open_gates,
-        choices,
     ),
     tables=(
         lambda numbers: forms(numbers.result, facts(numbers)),

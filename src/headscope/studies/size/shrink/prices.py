@@ -14,15 +14,13 @@ from torch import Tensor
 from headscope.models import Model
 from headscope.models.removable_parts import GateValues, Kept, parts_of
 from headscope.models.smaller import cut
-from headscope.outputs.size_and_speed import megabytes, seconds_by_round
+from headscope.outputs.size_and_speed import ROUNDS, Shapes, megabytes, seconds_by_round
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import Size, SizeTarget
 
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
 WIDTHS = (1.0, 0.67, 0.33, 0.08)
 LEAST_SHARE = 0.001
-Shapes = tuple[tuple[int, int], ...]
-ROUNDS = 8
 # Batches of this many inputs are timed, of the median length and that of the longest of twenty texts.
 BATCHES, LEVELS = (1, 32), (0.5, 0.95)
 
@@ -86,7 +84,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
-    table = by_round(shapes, [*models, shallow, few], rounds).min(0).T
+    table = seconds_by_round([*models, shallow, few], shapes, rounds).min(0).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
@@ -124,12 +122,6 @@ def _with_few_heads(original: Original) -> tuple[Model, int]:
     numbers = (original.least_heads,) * (number - 1) + (1,)
     size = replace(original.size, heads=numbers)
     return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)
-
-
-def by_round(shapes: Shapes, models: Sequence[Model], rounds: int = ROUNDS) -> Float[np.ndarray, "round shape model"]:
-    """Seconds of a forward pass of each model in each round but the first; models take turns."""
-    seconds = [seconds_by_round([*models], *shape, rounds) for shape in shapes]
-    return np.array(seconds).transpose(2, 0, 1)
 
 
 def shapes_of(lengths: Sequence[int], most: int) -> Shapes:

@@ -63,7 +63,7 @@ class SearchRecord:
                 raise ValueError
             if not (changed := difference(first["run"], self.run)):
                 state = decode(second["state"], SearchState)
-                self.on_notice(f"{len(state.steps) - 1} steps are done by '{self.path}'; the search goes on")
+                self.on_notice(f"{len(state.steps) - 1} steps are done by '{self.path}'; the search resumes")
                 return state
             reason = f"was begun with {changed}"
         except (ValueError, TypeError, LookupError, AttributeError):

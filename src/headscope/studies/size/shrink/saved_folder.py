@@ -1,8 +1,7 @@
-"""How large and fast the saved model is, and its folder, with a card: written, and loaded again."""
+"""How large and fast the saved model is, and what its card says."""
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,36 +12,18 @@ from jaxtyping import Float
 from headscope.figures.labels import label
 from headscope.models import Model
 from headscope.models.embedding_width import embedding_width
-from headscope.models.pruned_folder import saved
-from headscope.outputs.size_and_speed import megabytes, parameters
+from headscope.outputs.size_and_speed import Shapes, megabytes, parameters, seconds_by_round
+from headscope.report.wording import estimate
 from headscope.results.tables import markdown_table, plain
-from headscope.storage.files import replace_folder
-from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.forms import forms
 from headscope.studies.size.shrink.plan import Size
-from headscope.studies.size.shrink.prices import Shapes, by_round
 from headscope.studies.size.shrink.quoted_score import NOT_MEASURED, TITLE
 from headscope.studies.size.shrink.scores import AGREEMENT
 
 ANSWERS = (
-    "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
-    "not how often either is right."
+    "Labels are the answers of the original model to texts without labels: scores say how often the model agrees with "
+    "it, not how often either is right."
 )
-
-
-def written_folder(smaller: Model, folder: Path, card: str, onnx: Path | None, *, head: bool) -> Model:
-    """Save a model and load it again, in the number format that it has.
-
-    * `card`: see `notes`; `onnx`: the folder of ONNX files that go beside its weights, if there are some.
-    * `head`: whether it has the head of a task.
-
-    Raises `HeadscopeError` if the folder cannot be written.
-    """
-    masked = type(smaller.network).__name__.endswith("ForMaskedLM")
-    written = saved(smaller, folder, card, head=head or masked)
-    if onnx is not None:
-        replace_folder(onnx, folder / ONNX)
-    return written
 
 
 def sizes_and_times(
@@ -56,7 +37,7 @@ def sizes_and_times(
     counted = [tuple(map(sum if fine else max, zip(*size.by_layer, strict=True))) for size in sizes]
     neurons, heads = zip(*counted, strict=True)
     gone = [layer + 1 for layer in first.layers if layer not in last.layers]
-    was_busy, seconds = busy(), by_round(shapes, both)
+    was_busy, seconds = busy(), seconds_by_round(both, shapes)
     return {
         "parameters": [parameters(one) for one in both],
         "megabytes": [megabytes(one) for one in both],
@@ -128,10 +109,9 @@ def _scores(result: xr.Dataset) -> Iterable[tuple[str, ...]]:
     names |= {"words_metric": ("whole_words", "shrunk_words", "words_change")} if "words_change" in result else {}
     for dim, (*both, changes) in names.items():
         for metric in result[dim].values.tolist():
-            before, after, change = (float(result[name].sel({dim: metric})) for name in (*both, changes))
-            bounds = result[f"{changes}_ci"].sel({dim: metric, "bound": ["lower", "upper"]})
-            low, high = bounds.values.tolist()
-            yield plain(label(dim, metric)), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
+            scores = (f"{estimate(result, name, **{dim: metric}):.3f}" for name in both)
+            change = estimate(result, changes, **{dim: metric})
+            yield plain(label(dim, metric)), *scores, f"{change:+.3f} [{change.lower:+.3f}, {change.upper:+.3f}]"
 
 
 def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:

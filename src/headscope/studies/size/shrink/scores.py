@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import rankdata
 
-from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, resampled, score
+from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, scored
 from headscope.linguistics.sentence import Example, segment_text
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
@@ -52,8 +52,7 @@ def of_task(
     """The scores of outputs in the metrics of a task."""
     stacked, units = np.stack(outputs), task.dev.units
     draws, few = poisson_draws(units, seed, resamples), equal_units(units)
-    values = np.stack([score(metric, stacked, targets) for metric in task.metrics], axis=-1)
-    drawn = np.stack([resampled(metric, stacked, targets, draws) for metric in task.metrics], axis=-1)
+    values, drawn = scored(task.metrics, stacked, targets, draws)
     changes = interval(drawn - drawn[:, :1], few)
     bounds = intervals(task.metrics, values, drawn, few)
     return Scores(task.metrics, values, bounds, values - values[0], changes, drawn, units)

@@ -1,6 +1,6 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -9,7 +9,6 @@ import xarray as xr
 
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
-from headscope.models import Model
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import KINDS, ShrinkPlan, Size, SizeTarget
@@ -43,15 +42,11 @@ class SizeSearch:
         """Whether a step reaches the target."""
         return self.target.fast_enough(step.share) and self.target.small_enough(step.megabytes)
 
-    def begun(self) -> SearchState:
-        """The search at the whole model, without what goes in any case."""
+    @property
+    def start(self) -> Step:
+        """The whole model, without what goes in any case."""
         size = self.original.size
-        start = Step("", size, 0.0, self.original.megabytes(self.original.model, size), 1.0)
-        return SearchState(self.prices, [start])
-
-    def changed(self, model: Model) -> float:
-        """The change of the outputs of a model from those of the whole one."""
-        return change(self.before, self.judge.outputs(model, self.inputs))
+        return Step("", size, 0.0, self.original.megabytes(self.original.model, size), 1.0)
 
     def next(self, last: Step, known: dict[str, float]) -> Step | None:
         """The step that saves most for each unit of change; None if no part is left.
@@ -80,9 +75,9 @@ class SizeSearch:
 
     def step(self, part: str, size: Size) -> Step:
         """The step that removes a part."""
-        smaller = self.original.cut(size)
-        share = self.prices.share(size, self.original.size)
-        return Step(part, size, self.changed(smaller), self.original.megabytes(smaller, size), share)
+        smaller, share = self.original.cut(size), self.prices.share(size, self.original.size)
+        changed = change(self.before, self.judge.outputs(smaller, self.inputs))
+        return Step(part, size, changed, self.original.megabytes(smaller, size), share)
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -100,7 +95,7 @@ def found_steps(
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
-    state = stored or search.begun()
+    state = stored or SearchState(search.prices, [search.start])
     steps = state.steps
     record.save(state)
     search.judge.settings.on_progress(len(steps) - 1)
@@ -150,31 +145,14 @@ class FoundSize:
         return {"reached": reached, "speeds": [1 / step.share for step in self.steps], **self.gates}
 
 
-def search_for(
-    original: Original,
-    judge: Judge,
-    plan: ShrinkPlan,
-    shapes: Shapes,
-    record: SearchRecord,
-    by_gates: Callable[[SizeSearch], FoundSize] | None = None,
-) -> FoundSize:
-    """Search for a smaller model, from the record of a run that was killed on.
-
-    * `by_gates`: searches in the place of steps, unless the whole model meets the target.
-
-    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
-    """
+def begun(
+    original: Original, judge: Judge, plan: ShrinkPlan, shapes: Shapes, record: SearchRecord
+) -> tuple[SizeSearch, SearchState | None]:
+    """A search with its prices, and the steps of a run that was killed; None without any."""
     stored, inputs = record.read(), judge.training[:SAMPLE]
     if stored is None:  # the training of another run, too
         record.remove()
-    before = judge.outputs(original.model, inputs)
     # with other prices a search would end elsewhere
     prices = stored.prices if stored else measure(original, shapes)
-    search = SizeSearch(original, judge, inputs, before, prices, plan.target, plan.groups)
-    begun = search.begun()
-    if by_gates is None or search.met(begun.steps[0]):
-        return FoundSize(search, found_steps(search, record, stored, best_effort=plan.best_effort), original, original)
-    record.save(begun)  # gates go on by themselves
-    smaller = by_gates(search)
-    judge.settings.on_progress(1)
-    return smaller
+    before = judge.outputs(original.model, inputs)
+    return SizeSearch(original, judge, inputs, before, prices, plan.target, plan.groups), stored

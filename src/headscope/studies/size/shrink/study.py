@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 import xarray as xr
@@ -12,27 +11,26 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.pruned_folder import saved
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
 from headscope.statistics.intervals import LEAST_DOCUMENTS
-from headscope.storage.files import refuse_full
-from headscope.studies.size.shrink import eight_bit as eight_bits
-from headscope.studies.size.shrink import half_precision
+from headscope.storage.files import refuse_full, replace_folder
+from headscope.studies.size.shrink import kept_kinds
 from headscope.studies.size.shrink.distillation import distilled, examples_of
-from headscope.studies.size.shrink.gate_training import trained_gates
-from headscope.studies.size.shrink.gates import found_by_gates
+from headscope.studies.size.shrink.gate_training import found_by_gates
 from headscope.studies.size.shrink.held_out import evidence, portable_beside
 from headscope.studies.size.shrink.judge import Judge, judge_of
-from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
+from headscope.studies.size.shrink.number_formats import ONNX, in_eight_bits, in_half_precision
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import ShrinkOptions, ShrinkPlan, plan_of
 from headscope.studies.size.shrink.prices import shapes_of
 from headscope.studies.size.shrink.record import SearchRecord
-from headscope.studies.size.shrink.saved_folder import notes, sizes_and_times, written_folder
-from headscope.studies.size.shrink.search import search_for
+from headscope.studies.size.shrink.saved_folder import notes, sizes_and_times
+from headscope.studies.size.shrink.search import FoundSize, begun, found_steps
 from headscope.studies.size.shrink.texts import corpus_read, judged_by, task_texts, text_facts
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from headscope.studies.size.shrink.word_loss import word_loss
@@ -97,35 +95,40 @@ def run(
     settings.on_total(plan.groups + training_steps + 1)
 
     measured = _measured(judge, plan)
-    kinds = kinds_of_heads(heads_of or [], measured)
+    kinds = kept_kinds.kinds_of_heads(heads_of or [], measured)
     shapes = shapes_of([*map(len, judge.training)], model.max_tokens)
     folder = directory / FOLDER
     of_run = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
     record = SearchRecord(folder / "search.json", of_run | {"shapes": str(shapes)}, settings.on_notice)
-    train = partial(trained_gates, judge, measured, corpus, recipe, folder / "gates")
-    by_gates = partial(found_by_gates, train=train, best_effort=best_effort) if plan.method == "gates" else None
-    search = search_for(measured, judge, plan, shapes, record, by_gates)
-    settings.on_total(len(search.steps) + training_steps)
+    search, stored = begun(measured, judge, plan, shapes, record)
+    if plan.method == "gates" and not search.met(search.start):
+        found = found_by_gates(search, record, recipe, best_effort=best_effort)
+    else:
+        found = FoundSize(search, found_steps(search, record, stored, best_effort=best_effort), measured, measured)
+    settings.on_total(len(found.steps) + training_steps)
 
-    last = search.steps[-1].size
-    smaller = untrained = search.original.written(last)
+    last = found.steps[-1].size
+    smaller = untrained = found.original.written(last)
     if epochs:
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
-        smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
-    judged = evidence(judge, search, measured, untrained, smaller)
-    of_words = word_loss(judge, smaller, refuse=not best_effort)
-    searched_finely = plan.fine and plan.method != "gates"
-    beside, facts = portable_beside(judge, judged.before, search, record) if searched_finely else ({}, {})
-    onnx = folder / eight_bits.FOLDER if plan.eight_bit else None
-    scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
-    half, half_facts = half_precision.scored(judge, judged, smaller, shapes)
-    facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine) | files
-    facts |= half_facts | judged.facts | search.facts | text_facts(corpus, task, texts)
+        smaller = distilled(untrained, examples, recipe, folder / "training")
+    judged = evidence(found, untrained, smaller)
+    variables = judged.variables | word_loss(judge, smaller, refuse=not best_effort)
+    facts = plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine)
+    facts |= judged.facts | found.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
-    variables = judged.variables | of_words | beside | scored | half | (kinds.variables(judged.stays) if kinds else {})
+    further = [portable_beside(found, record, judged.before)] if plan.fine and plan.method != "gates" else []
+    further += [in_eight_bits(judge, judged, smaller, shapes, folder / ONNX)] if plan.eight_bit else []
+    further.append(in_half_precision(judge, judged, smaller, shapes))
+    for arrays, of_form in further:
+        variables, facts = variables | arrays, facts | of_form
+    variables |= kept_kinds.variables(kinds, judged.stays, model.capture.heads)
     read = corpus_read(corpus, task)
     card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
-    written = written_folder(smaller, directory / "model", card, onnx, head=task is not None)
+    head = task is not None or type(smaller.network).__name__.endswith("ForMaskedLM")
+    written = saved(smaller, directory / "model", card, head=head)
+    if plan.eight_bit:
+        replace_folder(folder / ONNX, directory / "model" / ONNX)
     variables |= judged.reloaded(judge, written)
     record.remove()
     settings.on_progress(1)

@@ -21,13 +21,11 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.adapters import is_adapter
 from headscope.models.onnx import session_of
-from headscope.outputs.size_and_speed import megabytes, parameters
+from headscope.outputs.size_and_speed import Shapes, megabytes, parameters, seconds_by_round
 from headscope.passes import Settings
 from headscope.storage.codec import decode
-from headscope.studies.size.shrink.eight_bit import EIGHT, file_megabytes
-from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.judge import Judge, judge_of
-from headscope.studies.size.shrink.prices import Shapes, by_round
+from headscope.studies.size.shrink.number_formats import EIGHT, ONNX, file_megabytes
 from headscope.studies.size.shrink.quoted_score import in_card, quoted_score
 from headscope.studies.size.shrink.saved_folder import busy, times_as_fast
 from headscope.studies.size.shrink.scores import Outputs, Scores
@@ -82,7 +80,7 @@ def verified(
         sizes = {"megabytes": [known.megabytes, file_megabytes(path)]}
         files = {"eight_bit": _beside(result, "eight_bit_score", scores) | sizes}
     counts, was_busy = [known.parameters, parameters(saved)], busy()
-    seconds = by_round(known.shapes, [model, saved])
+    seconds = seconds_by_round([model, saved], known.shapes)
     now, least, most = times_as_fast(seconds)
     quoted = quoted_score(judge, saved, pairs) if pairs else {}
     if quoted:

@@ -51,7 +51,7 @@ def _refuse_other_reading(
             wrong = [" ".join(map(str, tokens))[:80] for tokens in names]
     if wrong:
         raise HeadscopeError(
-            f"model '{model.name}': its tokenizer with {len(kept):,} pieces would read text otherwise "
+            f"model '{model.name}': its tokenizer with {len(kept):,} pieces would read text differently "
             f"({', '.join(wrong[:2])}); leave vocabulary out of --parts"
         )
 

@@ -14,7 +14,7 @@ SCORE, WEIGHTS = (
     "after Kovaleva et al. 2019, section 4.3",
 )
 PADDED = "cosine similarity of attention padded to 200 tokens with that of the first model"
-CHANGED_WEIGHTS = "length of the difference of a layer's weights, by the length of the first model's"
+CHANGED_WEIGHTS = "norm of the difference of a layer's weights, divided by the norm of the first model's"
 
 
 def comparison(name: str, what: str, unit: str, source: str) -> tuple[Number, Number]:
@@ -66,7 +66,7 @@ STUDY = Study(
             *("change_per_weight", "change of attention (1 - cosine) by the change of weights", "ratio", LAYERS),
             *(
                 WEIGHTS,
-                "(1 - `layer_similarity`) / `weight_change`: how far attention changed for the step of the weights",
+                "(1 - `layer_similarity`) / `weight_change`: change of attention by change of weights",
             ),
         ),
         Number("restored_score", SCORE, "score", RESTORED, HAO),

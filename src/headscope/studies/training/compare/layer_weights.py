@@ -19,7 +19,7 @@ import xarray as xr
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.corpora.tasks import Task, aligned, resampled, score
+from headscope.corpora.tasks import Task, aligned, scored
 from headscope.errors import HeadscopeError
 from headscope.models.layer_weights import Parts, layer_modules, moved
 from headscope.models.model import Model
@@ -142,12 +142,12 @@ def restored_scores(
     first, *later = models
     units = task.dev.units
     draws = poisson_draws(units, settings.seed, settings.resamples)
-    scored = []
+    of_models = []
     for model in later:
         own = aligned(task, model.network.config.id2label or {}, model.name)
         answers = _answers(model, first, own, layers, settings, embeddings)
-        scored.append(_scored(own, answers, draws))
-    scores, resamples = (np.stack(arrays, axis=-3) for arrays in zip(*scored, strict=True))
+        of_models.append(scored(own.metrics, answers, own.targets(own.dev), draws))
+    scores, resamples = (np.stack(arrays, axis=-3) for arrays in zip(*of_models, strict=True))
     coords = {"model": names, "restored": range(layers + 1), "metric": task.metrics}
     variables = Variables(coords, STUDY.source, STUDY.labels)
     changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
@@ -167,13 +167,3 @@ def _answers(
             restore(layer)
             by_depth.append(task_outputs(inputs, settings))
     return np.stack(by_depth)
-
-
-def _scored(
-    task: Task, answers: Float[np.ndarray, "restored example output"], draws: Float[np.ndarray, "resample example"]
-) -> tuple[Float[np.ndarray, "restored metric"], Float[np.ndarray, "resample restored metric"]]:
-    """Returns: the scores; the scores of each resample."""
-    targets = task.targets(task.dev)
-    scores = [score(metric, answers, targets) for metric in task.metrics]
-    of_resamples = [resampled(metric, answers, targets, draws) for metric in task.metrics]
-    return np.stack(scores, axis=-1), np.stack(of_resamples, axis=-1)

@@ -52,7 +52,7 @@ STUDY = Study(
             *((*HEADS, "tenth"), WATCHED),
             definition="share of attention that the tokens in each tenth of a text receive; the mean over texts",
         ),
-        Number("step_weight_change", "change of a layer's weights, as a share of their length", NORM, LAYERS),
+        Number("step_weight_change", "change of a layer's weights, as a share of their norm", NORM, LAYERS),
         Number(
             *("step_head_weight_change", "change of a head's weights, as a share of their length", NORM, HEADS),
             definition="as step_weight_change, of a head's rows and columns of the query, key, value and output "
@@ -61,20 +61,20 @@ STUDY = Study(
         Number("step_score", "score at each step", "score", ("step", "metric")),
         Number(
             *("step_number", "main number of a study at each step", "unit of the number", ("main_number", *HEADS)),
-            definition="of `--studies`: the main numbers of heads of each study, with its interval; what a name leaves "
-            "open is each head's largest value; the coordinate number_unit has the units",
+            definition="of `--studies`: the main numbers of heads of each study, with its interval; of a number with "
+            "further dimensions, the largest value of each head; the coordinate number_unit has the units",
         ),
         Number(
             *("step_layer_number", "number of layers in a study at each step", "unit of the number"),
             ("layer_number", *LAYERS),
         ),
         Number(
-            *("half_change", "when half of a layer's change was there", STEPS, ("layer",)),
-            definition="share of the steps after which 1 minus step_layer_similarity first was half of its last value, "
-            "between steps on a straight line",
+            *("half_change", "when a layer had made half of its change", STEPS, ("layer",)),
+            definition="share of the steps after which 1 minus step_layer_similarity first reached half of its last "
+            "value, interpolated between steps",
         ),
         Number(
-            *("half_change_of_head", "when half of a head's change was there", STEPS, ("layer", "head")),
+            *("half_change_of_head", "when a head had made half of its change", STEPS, ("layer", "head")),
             definition="as half_change, of 1 minus step_similarity",
         ),
         Number(

@@ -25,7 +25,7 @@ def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
     texts = ", ".join(f"step {row.words} {number(1 - row.value)}" for row in similar[1:])
     text = f"1 minus the cosine of attention and that of the start: {texts}."
     if halves:
-        text += f" Half of the last one was there after {value(halves[0])} of the steps ({ranked(halves[0])})."
+        text += f" Half of the last one was reached after {value(halves[0])} of the steps ({ranked(halves[0])})."
     yield Finding("Change by step", text)
     yield from _of_other_studies(of_variable(rows, "step_number"))
 

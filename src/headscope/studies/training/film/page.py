@@ -87,7 +87,7 @@ def order(numbers: Numbers) -> Finding | None:
     claim = over_layers(correlation, halves.sizes["layer"], numbers.n("order_of_layers"))
     return Finding.judged(
         claim,
-        f"Half of the change of the last step was there after this share of the steps: {texts}. Correlation with the "
+        f"Half of the final change was reached after this share of the steps: {texts}. Correlation with the "
         f"number of the layer: {number(correlation.value)}{_bounds(claim)}."
         f"{examples(numbers.array('order_of_layers'))}",
         holds=f"{first} layers change earlier than {then} ones",
@@ -123,7 +123,7 @@ def head(numbers: Numbers) -> Finding:
     labels = dict(zip(("layer", "head"), map(int, most.head.split("-")), strict=True))
     half = numbers.result["half_change_of_head"].sel(labels)
     timed = bool(half.notnull()) and numbers.result.sizes["step"] >= LEAST_STEPS
-    when = f"; half of it was there after {100 * float(half):.0f}% of the steps" if timed else ""
+    when = f"; half of it was reached after {100 * float(half):.0f}% of the steps" if timed else ""
     none = "No head changed far more than the others"
     return Finding.judged(
         replace(most_of_many(last, numbers.n("step_similarity")), least=POINT),
@@ -168,7 +168,7 @@ def score(numbers: Numbers) -> Finding:
 def heads(numbers: Numbers) -> Finding:
     """When heads had half of their change."""
     halves = spread(numbers.array("half_change_of_head"))
-    return Finding("Heads", f"When half of a head's change was there, as a share of the steps: {halves}.")
+    return Finding("Heads", f"Share of the steps after which a head had made half of its change: {halves}.")
 
 
 def weights(numbers: Numbers) -> Finding | None:
@@ -178,7 +178,7 @@ def weights(numbers: Numbers) -> Finding | None:
     texts = ", ".join(f"layer {int(part['layer'])} {number(float(part))}" for part in ratios)
     known = moved.dropna("layer").transpose("layer")
     far = ", ".join(f"layer {int(part['layer'])} {100 * float(part):.2f}%" for part in known)
-    text = f"Change as a share of their length: {far}; change of attention, divided by that share: {texts}."
+    text = f"Change as a share of their norm: {far}; change of attention, divided by that share: {texts}."
     return Finding("Weights", text) if texts else None
 
 
@@ -275,8 +275,8 @@ def table(numbers: Numbers) -> Table:
     return titled("change", caption, "Layer", titles, rows)
 
 
-MOVED = "How far the weights of a layer moved, as a share of their length at the start."
-HALVES = "The share of the steps after which half of the last step's change was there; darker: later."
+MOVED = "How far the weights of a layer moved, as a share of their norm at the start."
+HALVES = "The share of the steps after which half of the final change was reached; darker: later."
 STYLE = {"dim": "step", "ordered": True}
 PAGE = StudyParts(
     highlights=(layer, order, head, score, watched),

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from headscope import catalog
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, intervals, resampled, score
+from headscope.corpora.tasks import Task, intervals, scored
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -68,8 +68,7 @@ class StepScores:
         task = in_model_order(self.task, model)
         outputs, targets = task_outputs(task_inputs(model, task, task.dev), self.settings), task.targets(task.dev)
         draws = poisson_draws(task.dev.units, self.settings.seed, self.settings.resamples)
-        value = np.array([float(score(metric, outputs, targets)) for metric in task.metrics])
-        drawn = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
+        value, drawn = scored(task.metrics, outputs, targets, draws)
         self.values.append(value)
         self.bounds.append(intervals(task.metrics, value, drawn, equal_units(task.dev.units)))
 

@@ -12,10 +12,10 @@ SIMPLE = "simple models on the same train split (one sentence alone: Gururangan 
 RUNS = "heads of the kept models of several runs, on the same dev examples"
 WAY, LAYERS, HEADS = ("task", "init"), ("task", "init", "layer"), ("task", "init", "layer", "head")
 ROWS, BY_SOURCE = ("task", "init", "metric"), ("task", "init", "metric", "seed_source")
-LAST = "logarithm of the last layer's change of attention"
-PATH = "all updates of a layer's weights, added up, as a share of their length"
+LAST = "log ratio of the last layer's change of attention"
+PATH = "all updates of a layer's weights, added up, as a share of the weights' norm"
 MEMORY = "memory of a training: weights, gradients, Adam's moments, what the first batch keeps"
-AGREEMENT = "agreement of two runs on the heads: rank correlation, of kinds the share of heads"
+AGREEMENT = "agreement of two runs on the heads: rank correlation; for kinds the share of heads"
 STUDY = Study(
     question="Where does the score of a fine-tuned model come from?",
     page="fine-tuning.md",
@@ -29,7 +29,7 @@ STUDY = Study(
     dims={
         "order_seed": Dimension("seed of the order of the examples of a training", "whole"),
         "seed_source": Dimension(
-            "cause of the spread of a score: seed of new weights, of the order, both, other dev examples"
+            "cause of the spread of a score: seed of new weights, seed of the order, both, other dev examples"
         ),
         "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
         "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
@@ -49,7 +49,7 @@ STUDY = Study(
         ),
         Number(
             *("seed_spread", "spread over seeds, in standard errors over dev examples", "ratio", ROWS, DODGE),
-            definition="score_std by the mean standard error of the score over dev examples; its interval "
+            definition="score_std divided by the mean standard error of the score over dev examples; its interval "
             "(chi-square) is over seeds",
         ),
         Number(
@@ -58,14 +58,14 @@ STUDY = Study(
             "that at the end; interval by Fisher's z",
         ),
         Number(
-            *("gradient_norm", "length of the gradient of a layer's weights", "norm", LAYERS),
+            *("gradient_norm", "norm of the gradient of a layer's weights", "norm", LAYERS),
             source="mean over the recorded steps and over seeds; after clipping",
-            definition="length of the gradient of a layer's weights, after clipping; mean over steps and seeds",
+            definition="norm of the gradient of a layer's weights, after clipping; mean over steps and seeds",
         ),
         Number(
             *("update_path", PATH, "share of the norm", LAYERS, CHANGES),
-            definition="mean over recorded steps of the length of the update by that of the weights, times the number "
-            "of steps; mean over seeds",
+            definition="mean over recorded steps of the norm of the update divided by that of the weights, times the "
+            "number of steps; mean over seeds",
         ),
         Number(
             *("attention_change", "change of the attention of a layer in the training", "1 − cosine", LAYERS, CHANGES),
@@ -73,12 +73,12 @@ STUDY = Study(
             "at most; mean over heads and seeds",
         ),
         Number(
-            *("change_per_update", "change of a layer's attention by the way of its weights", "ratio", LAYERS, CHANGES),
+            *("change_per_update", "change of a layer's attention per update of its weights", "ratio", LAYERS, CHANGES),
             definition="attention_change / update_path, mean over seeds; its interval (t distribution) is over three "
             "seeds or more",
         ),
-        Number("last_layer_change", f"{LAST} by the mean of the others", "log ratio", WAY, CHANGES),
-        Number("last_layer_per_update", f"{LAST} per update by the mean of the others", "log ratio", WAY, CHANGES),
+        Number("last_layer_change", f"{LAST} to the mean of the others", "log ratio", WAY, CHANGES),
+        Number("last_layer_per_update", f"{LAST} per update to the mean of the others", "log ratio", WAY, CHANGES),
         Number(
             *("epoch_score", "score after each epoch", "fraction", ("task", "init", "epoch", "metric")),
             source="mean over seeds",
@@ -89,7 +89,7 @@ STUDY = Study(
         ),
         Number(
             *("chance", "score of always the same answer", "fraction", ("task", "metric")),
-            source="the commonest class of dev, or 0",
+            source="the most frequent class of dev, or 0",
             definition="score of always the most frequent class of dev; 0 for correlations",
         ),
         Number(
@@ -110,11 +110,11 @@ STUDY = Study(
         Number(
             *("trained_parameters", "parameters that are trained", "parameters", WAY),
             source="of the network with its new weights",
-            definition="parameters with a gradient, new ones included; only of several ways, as all costs",
+            definition="parameters with a gradient, new ones included; like all costs only for several ways",
         ),
         Number(
             *("train_seconds", "time of all training steps", "s", WAY, "mean over runs"),
-            definition="time of all training steps, of a training before them too; mean over runs",
+            definition="time of all training steps, those of a first training included; mean over runs",
         ),
         Number(
             *("train_memory", MEMORY, "bytes", WAY, "mean over runs"),
@@ -124,19 +124,19 @@ STUDY = Study(
         Number(
             *("score_by_pair", "score of each pair of seeds", "fraction"),
             *(("task", "init", "seed", "order_seed", "metric"), "the kept models"),
-            definition="score of each pair of a seed of new weights and one of the order of examples and dropout; then "
-            "score_by_seed is the mean over the latter",
+            definition="score of each pair of a seed of new weights and a seed of the order of examples and dropout; "
+            "then score_by_seed is the mean over the seeds of the order",
         ),
         Number(
             *("seed_deviation", "standard deviation of the score by its source", "fraction", BY_SOURCE),
             source="two-way analysis of variance",
             definition="standard deviation of the score by weights, order, and the rest, from a two-way analysis of "
-            "variance of one run a pair; of examples, the standard error of a run's score over dev examples",
+            "variance with one run a pair; for examples, the standard error of a run's score over dev examples",
         ),
-        Number("seed_p", "p of the F test of seeds of a kind", "probability", BY_SOURCE, "against the rest"),
+        Number("seed_p", "p-value of the F test of one kind of seed", "probability", BY_SOURCE, "against the rest"),
         Number(
             *("expected_best", "expected best score of several runs", "fraction", (*ROWS, "trials"), DODGE),
-            definition="expected best score of so many runs, drawn from all with replacement; bootstrap over runs",
+            definition="expected best score of this many runs, drawn from all with replacement; bootstrap over runs",
         ),
         Number(
             *("stopping_loss", "best score lost by stopping a share of the runs early", "fraction"),
@@ -151,11 +151,11 @@ STUDY = Study(
         Number(
             *("head_agreement", AGREEMENT, "agreement", ("task", "init", "head_number"), RUNS),
             definition="mean over pairs of runs of the rank correlation over heads, of importance (gradient of the "
-            "loss in the head's gate), similarity (to its maps before the training) and entropy of attention; of kind "
-            "the share of heads that have the same; jackknife over runs",
+            "loss in the head's gate), similarity (to its maps before the training) and entropy of attention; for "
+            "kinds the share of heads that have the same; jackknife over runs",
         ),
         Number(
-            "important_runs", "runs in which a head is of the tenth that matters most", "share of runs", HEADS, RUNS
+            "important_runs", "runs in which a head is in the top tenth by importance", "share of runs", HEADS, RUNS
         ),
         Number(
             *("run_importance", "importance of a head, by the gradient of the loss", "loss", HEADS),
@@ -165,6 +165,6 @@ STUDY = Study(
             *("run_similarity", "similarity of a head to itself before training", "cosine", HEADS),
             source=f"mean over {RUNS}",
         ),
-        Number("same_kind_runs", "runs in which a head has its commonest kind", "share of runs", HEADS, RUNS),
+        Number("same_kind_runs", "runs in which a head has its most frequent kind", "share of runs", HEADS, RUNS),
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headscope.corpora.tasks import Task, intervals, resampled, score
+from headscope.corpora.tasks import Task, intervals, scored
 from headscope.statistics.intervals import equal_units, interval, of_differences
 
 BaselineOutputs = Mapping[str, Float[np.ndarray, "example output"]]
@@ -32,12 +32,7 @@ def baseline_scores(
 ) -> dict[str, BaselineScore]:
     """The scores of the simple models in the metrics of a task; `draws` are those of the trained models."""
     return {
-        name: BaselineScore(
-            np.array([float(score(metric, made, targets)) for metric in task.metrics]),
-            np.stack([resampled(metric, made, targets, draws) for metric in task.metrics], axis=-1),
-            len(targets),
-        )
-        for name, made in outputs.items()
+        name: BaselineScore(*scored(task.metrics, made, targets, draws), len(targets)) for name, made in outputs.items()
     }
 
 

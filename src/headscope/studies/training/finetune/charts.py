@@ -68,7 +68,7 @@ def epochs(task: TaskNumbers) -> Figure | None:
 def best_of_runs(task: TaskNumbers) -> Figure | None:
     """The expected best score by the number of runs."""
     array = task.numbers.array("expected_best", **task.where).dropna("init", how="all")
-    caption = "Expected score of the best of so many runs, chosen on the same dev examples."
+    caption = "Expected score of the best of this many runs, chosen on the same dev examples."
     figure = Figure(f"expected_best-{task.name}", BEST, curve(array, "trials"), caption, "expected_best")
     return figure if runs_of(task.numbers) > 2 else None
 
@@ -77,7 +77,7 @@ def best_of_runs(task: TaskNumbers) -> Figure | None:
 def important_heads(task: TaskNumbers) -> Figure:
     """How often each head is among the first."""
     share = task.numbers.array("important_runs", task=task.name, init=task.main_init)
-    caption = "Share of the runs in which a head is among the tenth that matters most to the loss."
+    caption = "Share of the runs in which a head is in the top tenth by importance to the loss."
     return Figure(f"important_runs-{task.name}", HEADS, heatmap(share, domain=(0, 1)), caption, "important_runs")
 
 
@@ -103,7 +103,7 @@ def _beside_chance(numbers: Numbers) -> xr.DataArray:
 
 
 MOVED = "1 minus the cosine of attention after the training and before it."
-PER_UPDATE = "The change of attention by all updates of a layer, as a share of its weights' length."
+PER_UPDATE = "The change of attention, divided by all updates of the layer (as a share of its weights' norm)."
 FIFTIETHS = "Each point is the mean over a fiftieth of the training, and over seeds."
 CHARTS = (
     *(scores, simple),

@@ -54,7 +54,9 @@ class SeedDesign:
         rows, columns = self.weight_seeds or 1, self.order_seeds or 1
         if latin and not rows == columns >= 3:
             numbers = f"{rows} weight seeds and {columns} order seeds"
-            raise HeadscopeError(f"seed pairs 'latin': {numbers} are no square; use as many, from 3 on")
+            raise HeadscopeError(
+                f"seed pairs 'latin': {numbers} make no square; use the same number of both, from 3 on"
+            )
         symbols = rows // 2 + 1 if latin else columns
         return [
             (first + row, first + column)

@@ -20,10 +20,10 @@ QUESTIONS = {
         "The last layer does not change more than the others on average",
     ),
     "last_layer_per_update": (
-        "Change of attention, divided by the length of all updates of the layer (as a share of its weights' length): "
-        "{change_per_update}; that length: {update_path}",
-        "The last layer changes more than the others on average, for updates of the same length, too",
-        "The last layer does not change more than the others on average, for updates of the same length",
+        "Change of attention, divided by all updates of the layer (as a share of its weights' norm): "
+        "{change_per_update}; these updates: {update_path}",
+        "The last layer changes more than the others on average, also for equal updates",
+        "The last layer does not change more than the others on average, for equal updates",
     ),
 }
 

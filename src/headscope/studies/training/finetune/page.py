@@ -174,7 +174,7 @@ def spread(numbers: Numbers) -> Iterator[Finding]:
     """How far the score moves from seed to seed."""
     sizes = numbers.result.sizes
     if "score_std" not in numbers.result and "seed" not in sizes:
-        yield Finding("Seeds", "One seed: how far another moves the score is not known; --seeds 3 measures it.")
+        yield Finding("Seeds", "One seed: how much the seed moves the score is not known; --seeds 3 measures it.")
     largest = {task.name: float(numbers.result["score_std"].sel(task.where).max()) for task in tasks(numbers)}
     texts = ", ".join(f"{name} {number(value)}" for name, value in largest.items() if value == value)
     runs = f"{runs_of(numbers)} pairs of seeds" if "order_seed" in sizes else f"{sizes['seed']} seeds"

@@ -50,7 +50,7 @@ def seed_sources(task: TaskNumbers) -> Iterator[Finding]:
         p = task("seed_p", init=task.main_init, seed_source=source).value
         yield Finding.judged(
             above(deviation, 0.0, runs_of(task.numbers), min(1.0, len(KINDS) * p)),
-            f"Standard deviation of {task.metric_words} by the seed of {words}: {deviation.text}, F test p "
+            f"Standard deviation of {task.metric_words} due to the seed of {words}: {deviation.text}, F test p "
             f"{number(p, '.2g')}; what neither seed explains {rest.text}, other dev examples {examples.text}.",
             holds=f"{task.name}: the seed of {words} moves the score",
             fails=f"{task.name}: the seed of {words} does not move the score",

@@ -156,7 +156,7 @@ class TrainingRun:
                 lambda: self.record.save_heads(numbers.measured()) if self.heads else None,
                 self._callbacks(start, environment, settings),
             )
-            return train(start, self.row.task, examples, self.recipe, settings, self.record, save=save, epochs=epochs)
+            return train(start, examples, self.recipe, settings, self.record, save=save, epochs=epochs)
         outputs = dev_outputs(start.model, partial(outputs_for, self.row.dev), settings)
         trained = TrainedOutputs(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
         self.record.complete(trained)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.corpora.tasks import Task, chance, intervals, resampled, score, signs
+from headscope.corpora.tasks import Task, chance, intervals, score, scored, signs
 from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import BOUNDS
@@ -93,8 +93,8 @@ def to_variables(
         where = {"task": task.name, "metric": list(task.metrics)}
         variables["chance"].loc[where] = chance(task, targets)
         of_baselines = baseline_scores(task, baselines.get(task.name, {}), targets, draws)
-        for baseline, scored in of_baselines.items():
-            _put(variables, where | {"baseline": baseline}, scored.cells(task))
+        for baseline, of_baseline in of_baselines.items():
+            _put(variables, where | {"baseline": baseline}, of_baseline.cells(task))
         all_weights: tuple[Values, np.ndarray] | None = None
         for init in sorted(inits, key=lambda init: init != ALL):
             kept = [pair for pair in pairs if (task.name, init, pair) in trained]
@@ -107,8 +107,8 @@ def to_variables(
                 mean = np.mean([scores for (own, _), scores in zip(kept, by_run, strict=True) if own == seed], axis=0)
                 variables["score_by_seed"].loc[cell | {"seed": seed}] = mean
             _put(variables, cell, values | {"paper_score": np.array(paper_score(task.name, init, task.metrics))})
-            for baseline, scored in of_baselines.items():
-                gained = gains(task, values["score"], resamples, scored)
+            for baseline, of_baseline in of_baselines.items():
+                gained = gains(task, values["score"], resamples, of_baseline)
                 _put(variables, cell | {"baseline": baseline}, gained)
             if all_weights:
                 _put(variables, cell, _gain(task, values, resamples, *all_weights))
@@ -136,8 +136,7 @@ def _cell(
     * `complete`: no run was stopped, so that their spread is that of seeds.
     """
     outputs = np.stack([run.outputs for run in trained])
-    by_run = _scores(task, outputs, targets)
-    of_runs = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
+    by_run, of_runs = scored(task.metrics, outputs, targets, draws)
     resamples = of_runs.mean(1)  # [resample, metric], of [resample, run, metric]
     values = {
         "score": by_run.mean(0),

@@ -53,7 +53,8 @@ def against_all_weights(task: TaskNumbers) -> Finding | None:
     words = label("init", order[0])
     return Finding.judged(
         corrected(gains[order[0]], 0.0, task.n("way_gain", init=order[0]), len(gains)),
-        f"{sentence_case(task.metric_words)} beside training all weights, on the same examples: {'; '.join(texts)}.",
+        f"{sentence_case(task.metric_words)} minus that of training all weights, on the same examples: "
+        f"{'; '.join(texts)}.",
         holds=f"{task.name}: {words} scores above training all weights",
         fails=f"{task.name}: no other way scores above training all weights",
         undecided=f"{task.name}: no other way clearly scores above training all weights",

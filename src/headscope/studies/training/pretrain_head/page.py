@@ -30,7 +30,7 @@ def loss(numbers: Numbers) -> Finding:
     text = (
         f"Loss of masked tokens: {end} nats (perplexity {last(numbers, 'perplexity').value:.1f}) on {tokens:,} masked "
         f"tokens of the held-out text; {number(numbers('loss', epoch=0).value)} before the training, "
-        f"{number(chance.value)} by the frequency of the pieces alone. That is {claim.difference} nats less."
+        f"{number(chance.value)} by the frequency of the pieces alone. That is {claim.difference} nats lower."
     )
     return Finding.judged(
         claim,

@@ -13,7 +13,6 @@ from transformers import PreTrainedModel
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
 from headscope.models.prediction_heads import mark_adapted
 from headscope.passes import DEFAULTS, Settings
@@ -107,7 +106,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     }
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
-    trained = _trained(start, corpus, examples, recipe, settings, record)
+    trained = _trained(start, examples, recipe, settings, record)
     variables = to_variables(
         before, trained, examples, log_frequencies(counts), settings, [segment.unit for segment in text.dev]
     )
@@ -128,7 +127,6 @@ def _set_output_bias(network: PreTrainedModel, frequencies: Float[np.ndarray, " 
 
 def _trained(
     start: InitialModel,
-    corpus: Corpus,
     examples: MaskedExamples,
     recipe: TrainingRecipe,
     settings: Settings,
@@ -138,7 +136,7 @@ def _trained(
     trained = record.completed()
     if trained is None:
         settings.on_total(recipe.epochs * -(-len(examples.train) // recipe.batch))
-        trained = train(start, masked(corpus), examples, recipe, settings, record)
+        trained = train(start, examples, recipe, settings, record)
     else:
         settings.on_total(0)
     record.move_model(record.folder.with_name("model"))

@@ -19,7 +19,7 @@ NAMES = {
     "random_50": "random 50% erased",
     "permuted": "permuted",
     "uniform": "even",
-    "other": "another of the same output",
+    "other": "another with the same output",
 }
 SECTION, LEAD, OF_LAYER = "Altered attention", "erased_decision_lead", "layer_altered_output"
 # Outputs that change by less are called nearly the same.
@@ -38,7 +38,7 @@ def erased(numbers: Numbers) -> Finding:
     return Finding.judged(
         paired(largest, random, lead, numbers.n("altered_output", alteration="largest_10")),
         f"Without the largest 10% of the weights of each row in all layers the output changes by {largest.text}, "
-        f"without random ones as many by {random.text} ({distance(numbers)}): {lead.signed}."
+        f"without as many random ones by {random.text} ({distance(numbers)}): {lead.signed}."
         + _decisions(numbers.result),
         holds="Outputs depend on the largest attention weights more than on random ones",
         fails="The largest attention weights matter no more than random ones",
@@ -107,13 +107,14 @@ def effective(numbers: Numbers) -> Iterator[Finding]:
         return
     if inputs:
         text = (
-            f"In {inputs:,} inputs with more tokens than a head is wide, {float(share.mean()):.0%} of the squared "
+            f"In {inputs:,} inputs with more tokens than a head has dimensions, {float(share.mean()):.0%} of the "
+            "squared "
             f"length of attention lies outside of the null space of the values (mean over heads; least "
             f"{float(share.min()):.0%}). Its correlation with all of it is {float(like.mean()):.2f} (mean over heads). "
             "In shorter inputs all attention is effective."
         )
     else:
-        text = "No input has more tokens than a head is wide, so that all attention is effective."
+        text = "No input has more tokens than a head has dimensions, so all attention is effective."
     yield Finding("Effective attention", text)
 
 

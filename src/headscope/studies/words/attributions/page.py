@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from headscope.figures import bars, curve, matrix
 from headscope.figures.labels import label
 from headscope.figures.words import token_rows
@@ -13,7 +11,7 @@ from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.report.wording import agree, number, rate, several
+from headscope.report.wording import agree, rate, several
 from headscope.results import in_series
 from headscope.studies.words.attributions import METHODS, altered_page
 from headscope.studies.words.attributions.card import CARD
@@ -98,7 +96,7 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
     attention, first = next((method for method in methods if method.method == "attention"), None), leader(methods)
     if attention is None or attention is first:
         return
-    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} beside random order"
+    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} over random order"
     if first is None:
         yield Finding("Attention", f"{text}.")
         return
@@ -115,15 +113,6 @@ def attention_beside(numbers: Numbers) -> Iterator[Finding]:
 def _lead(first: ChosenLayer, other: ChosenLayer) -> Claim:
     score, beside = (method.scores["comprehensiveness"].value for method in (first, other))
     return Claim(score, beside, other.lead, other.both)
-
-
-def blank_out(numbers: Numbers) -> Iterator[Finding]:
-    """The least and the largest agreement with blank-out."""
-    there = [method for method in chosen(numbers) if np.isfinite(method.scores["rank_correlation"].value)]
-    if there:
-        ends = [f(there, key=lambda method: method.scores["rank_correlation"].value) for f in (min, max)]
-        texts = [f"{number(method.scores['rank_correlation'].value)} ({method.name})" for method in ends]
-        yield Finding("Blank-out", f"Spearman correlations of importance with blank-out: from {' to '.join(texts)}.")
 
 
 def _upper(method: ChosenLayer) -> str:
@@ -265,7 +254,7 @@ LIMITS = Finding(
 )
 PAGE = StudyParts(
     highlights=(
-        *(above_random, most_faithful, attention_beside, blank_out),
+        *(above_random, most_faithful, attention_beside),
         *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
     ),
     findings=(target, altered_page.heads_alone, altered_page.effective, LIMITS, completeness),

@@ -17,7 +17,7 @@ COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-
 FAITHFULNESS = (
     "Faithfulness of each method with 95% intervals: the layer was chosen on one half of the scored inputs, scores are "
     "of the other half. Comprehensiveness: fall of the target without the most important tokens (high is good). "
-    "Sufficiency: fall with these alone (low is good). Gain: better than random order by so much. Blank-out: rank "
+    "Sufficiency: fall with these alone (low is good). Gain: how much better than random order. Blank-out: rank "
     "correlation of importance with it."
 )
 SOURCE = "Abnar and Zuidema 2020"

@@ -6,7 +6,7 @@ The model's own predictions of masked or next words score each text; no classifi
 from headscope.study import Dimension, Number, Study
 
 ITEMS, FACTS, BY_PHENOMENON, BY_SUITE = "share of items", "share of facts", ("phenomenon",), ("suite",)
-RIGHT = "items whose good text has the higher score"
+RIGHT = "items whose good text has a higher score"
 OTHER_HALF = "the most frequent answer of the other half of the facts"
 SALAZAR, PETRONI, POERNER = "Salazar et al. 2020", "Petroni et al. 2019", "Poerner et al. 2020"
 ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
@@ -30,7 +30,7 @@ STUDY = Study(
     numbers=(
         Number(
             *("accuracy", RIGHT, ITEMS, BY_PHENOMENON),
-            definition=f"{RIGHT} than all others; equal scores (to 1e-5) count a half; the interval is over items",
+            definition=f"{RIGHT} than all others; a tie (within 1e-5) counts one half; the interval is over items",
         ),
         Number("accuracy_by_lemma", f"{RIGHT}, lemmas resampled whole", ITEMS, BY_PHENOMENON),
         Number("margin", "score of the good text minus that of the best other", "nats", BY_PHENOMENON),

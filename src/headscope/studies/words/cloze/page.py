@@ -10,7 +10,7 @@ from headscope.report.declared import Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, first_of, several
-from headscope.studies.words.cloze import BEYOND, charts, tables
+from headscope.studies.words.cloze import charts, tables
 from headscope.studies.words.cloze.published import published
 from headscope.studies.words.cloze.tables import suites
 
@@ -116,30 +116,11 @@ def beside(name: str) -> Part:
             f"{with_it} {other.value:.1%} of items are right, {without} {own.value:.1%} (means over phenomena).",
             holds=f"{topic}: the model is better",
             fails=f"{topic}: {does} as well",
-            undecided=f"{topic}: no sure difference",
+            undecided=f"{topic}: no clear difference",
             unit="items",
         )
 
     return finding
-
-
-def staying(numbers: Numbers) -> Finding:
-    """The share of predictions that stay, beside the accuracy that may hide that they do not."""
-    means = numbers.array("prediction_kept").mean("phenomenon").dropna("control")
-    words = {"shuffled": "with shuffled words", "truncated": "with the near words alone"}
-    shares = [f"{float(mean):.1%} {words[str(mean['control'].item())]}" for mean in means]
-    return Finding("Predictions that stay", f"The preferred text is the same in {', '.join(shares)}.")
-
-
-def sensitivity(numbers: Numbers) -> Finding:
-    """Answers in gaps that are more probable by more than the threshold of Ettinger's sensitivity test."""
-    sure = numbers.array("accuracy_beyond").reset_coords(drop=True)
-    plain = float(numbers.array("accuracy").where(sure.notnull()).mean())
-    return Finding(
-        "Sensitivity",
-        f"The right answer is more probable in {plain:.1%}, by more than {BEYOND} in {float(sure.mean()):.1%} (means "
-        "over phenomena with gaps).",
-    )
 
 
 def human(numbers: Numbers) -> Iterator[Finding]:
@@ -220,7 +201,7 @@ def answers(numbers: Numbers) -> Iterator[Finding]:
             f"right in {frequent:.1%} (means over relations of {suite}).",
             holds="Among the answers: better than the most frequent one",
             fails="Among the answers: no better than the most frequent one",
-            undecided="Among the answers: no sure difference from the most frequent one",
+            undecided="Among the answers: no clear difference from the most frequent one",
             unit="facts",
         )
 
@@ -244,7 +225,7 @@ def best_wording(numbers: Numbers) -> Finding:
         f"{best - gain.value:.1%} on average.",
         holds="Wording matters: the best one is better",
         fails="Wording: the best one is no better than the average",
-        undecided="Wording: no sure difference",
+        undecided="Wording: no clear difference",
         unit="facts",
     )
 
@@ -265,7 +246,7 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(staying, sensitivity, human, polarity, facts, names, wordings, answers, filled, best_wording, limits),
+        *(human, polarity, facts, names, wordings, answers, filled, best_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
     tables=(tables.phenomena, tables.staying, tables.facts, tables.by_suite, tables.pieces, published),

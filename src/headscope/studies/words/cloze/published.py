@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from headscope.report.declared import leaving_out
-from headscope.report.numbers import Numbers
+from headscope.report.numbers import Numbers, leaving_out
 from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Table
 from headscope.report.wording import Estimate, of_array

@@ -14,7 +14,7 @@ STUDY = Study(
     question="Does attention matter to the loss?",
     source="Clark et al. 2019, section 3.2 (Figure 3)",
     attention=True,
-    survey=InSurvey("text", Cost(3, 0.05)),
+    survey=InSurvey("text", Cost(3, 0.05, words=0.45)),
     options={"batch_tokens": 1024},  # the backward pass holds all maps of a batch
     required=("gradient",),
     measures=("attention_to", "sep_to_sep"),
@@ -25,10 +25,10 @@ STUDY = Study(
         ),
         Number(
             *("gradient_from", f"{SIZE} from separators and from [CLS]", UNIT, FROM),
-            definition="as gradient, of the rows of separators and of [CLS] alone",
+            definition="as gradient, over the rows of separators or of [CLS] alone",
         ),
         Number(
-            *("relative_gradient", "gradient by attention to a class, by that to other tokens", "ratio"),
+            *("relative_gradient", "gradient by attention to a class, divided by that to other tokens", "ratio"),
             ("layer", "token_class"),
         ),
         Number("rank_correlation", CORRELATION, "Spearman correlation", ("token_class",)),

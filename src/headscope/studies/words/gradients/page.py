@@ -14,7 +14,7 @@ from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.published import PAPER, PublishedFigure, published_table, separator_figures
 from headscope.report.tables import Column, Table
-from headscope.report.wording import estimate, examples, layer_means, layers_named, number, of_array
+from headscope.report.wording import estimate, examples, layers_named, number, of_array
 
 CLASSES = ("cls", "sep", "punct")
 # A gradient is little if it is below this share of that of other tokens. For a claim it has to be below half of that:
@@ -76,12 +76,10 @@ def use(numbers: Numbers) -> Finding:
 
 
 def loss(numbers: Numbers) -> Finding:
-    """Which loss, and its mean gradient by layer."""
+    """Which loss, and of how many examples."""
     array, name = numbers.array("gradient", token_class="other"), str(numbers.result.attrs["loss"])
-    means = ", ".join(f"{layer}: {number(mean)}" for layer, mean in layer_means(array).items())
     masked = MASKED.get(str(numbers.result.attrs.get("masked_class")), "")
-    text = f"{name[:1].upper()}{name[1:]}.{masked} Mean gradient by attention to other tokens, by layer: {means}."
-    return Finding("The loss", text + examples(array))
+    return Finding("The loss", f"{name[:1].upper()}{name[1:]}.{masked}{examples(array)}")
 
 
 def correlation(numbers: Numbers) -> Finding:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headscope.corpora.parsing.conllu_rows import named_values
 from headscope.linguistics.dependencies import Dependency, dependencies_of
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.layers.layers.texts import Part, Texts
@@ -77,5 +78,4 @@ def feature(sentence: Sentence, index: int, name: str) -> str:
     >>> feature(Sentence("cats", ((0, 4),), morphology=("Case=Nom|Number=Plur",)), 0, "Number")
     'Plur'
     """
-    features = sentence.morphology[index].split("|") if sentence.morphology else []
-    return next((pair.partition("=")[2] for pair in features if pair.partition("=")[0] == name), "")
+    return named_values(sentence.morphology[index]).get(name, "") if sentence.morphology else ""

@@ -21,7 +21,7 @@ FIRST = 20
 NONE = "none"
 PUNCTUATION = "punct"
 TREES = "parts of speech and dependency trees"
-LIU = "Liu et al. 2019, section 3, with heads in the place of phrases"
+LIU = "Liu et al. 2019, section 3, with heads instead of phrases"
 # The number of a sentence, and a mention of it.
 Placed = tuple[int, Mention]
 NAME = "span_label"

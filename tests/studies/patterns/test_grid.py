@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from headscope.studies.heads.patterns.classifier.grid import CHANNELS, SIZE, grids, merged, pool, pooled
+from headscope.studies.heads.patterns.grid import CHANNELS, SIZE, grids, merged, pool, pooled
 
 CLS, SEP, OTHER, PADDING = 0, 1, 3, -1
 

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from headscope.studies.heads.patterns import labelled_maps
-from headscope.studies.heads.patterns.classifier import network
-from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier import WEIGHTS, load
 from headscope.studies.heads.patterns.scores import evaluate, frequent, labels_of, probabilities_of, scores, text
 from pattern_workshop.examples import HELD_OUT, fold, is_boundary
 from pattern_workshop.model_card import PAGE, page
@@ -72,6 +71,6 @@ def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
 
 
 def test_the_page_that_is_shipped_has_the_scores_of_the_card() -> None:
-    text = Path(network.__file__).with_name(PAGE).read_text(encoding="utf-8")
+    text = WEIGHTS.with_name(PAGE).read_text(encoding="utf-8")
     assert text.endswith(page(load().card))
     assert "not people" in text and "0.862" in text

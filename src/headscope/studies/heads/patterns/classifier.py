@@ -7,7 +7,6 @@ few hundred labelled maps it tells more than convolutions alone.
 
 import json
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,15 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.heads.patterns.classifier.picture import N_CHANNELS, channels, pictures
+from headscope.studies.heads.patterns.line_features import N_NUMBERS, numbers
+from headscope.studies.heads.patterns.picture import N_CHANNELS, channels, pictures
 
 # Of each convolution: output channels, stride.
 LAYERS = ((16, 2), (16, 1), (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (32, 1))
 HIDDEN = 128
 # Of each kind; they differ by their initial weights and by dropout, and are better together than alone.
 JUDGES = 4
-WEIGHTS = "weights.safetensors"
+WEIGHTS = Path(__file__).with_name("weights.safetensors")
 # Maps at a time: their channels stay in the processor's cache.
 AT_ONCE = 128
 # Numbers further from their mean than this many standard deviations count as no further.
@@ -90,7 +89,7 @@ class Classifier(nn.Module):
     def classify(self, grids: Float[Tensor, "map channel row column"]) -> Float[Tensor, "map pattern"]:
         """The probability of each pattern of `results.PATTERNS`, from grids as `grid.pool` makes them.
 
-        >>> from headscope.studies.heads.patterns.classifier.grid import pool
+        >>> from headscope.studies.heads.patterns.grid import pool
         >>> identity = pool(torch.eye(24)[None, None], torch.full((1, 24), 3))[:, 0]
         >>> PATTERNS[load().classify(identity).argmax()]
         'diagonal'
@@ -127,9 +126,7 @@ def load(path: Path | None = None, device: str | torch.device = "cpu") -> Classi
 
     Raises `HeadscopeError` if the file is not one.
     """
-    if path is None:
-        with as_file(files("headscope.studies.heads.patterns.classifier") / WEIGHTS) as shipped:
-            return load(shipped, device)
+    path = path or WEIGHTS
     try:
         with safe_open(path, "pt") as stored:
             classifier = Classifier(json.loads(stored.metadata()["card"]))

@@ -1,28 +1,30 @@
-"""The saved model as an ONNX file with weights of eight bits, whose options are chosen by what they change."""
+"""The saved model in other number formats: as an ONNX file with weights of eight bits, and in bfloat16."""
 
+from copy import deepcopy
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 import xarray as xr
 
 from headscope.models import Model
 from headscope.models.onnx import EightBits, export, quantised, session_of
-from headscope.outputs.size_and_speed import file_seconds, random_tokens
+from headscope.outputs.size_and_speed import Shapes, file_seconds, megabytes, random_tokens, seconds_by_round
 from headscope.studies.size.shrink.held_out import Evidence
 from headscope.studies.size.shrink.judge import Judge
-from headscope.studies.size.shrink.prices import ROUNDS, Shapes
 from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.texts import encode
 
 # Beside the weights in the folder of the model; other programs look for these names.
-FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
+ONNX, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
 # Options are chosen on at most this many texts.
 MOST_TEXTS = 128
 
 
-def scored(
+def in_eight_bits(
     judge: Judge, evidence: Evidence, smaller: Model, shapes: Shapes, folder: Path
 ) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
     """Write a smaller model into a folder as ONNX files, in float32 and in eight bits.
@@ -49,9 +51,9 @@ def scored(
     sessions = [session_of(source), session_of(quantised(source, target, options))]
     after = judge.file_outputs(sessions[1], model, evidence.inputs)
     arrays = judge.variables([evidence.before, after], "eight_bit_score", "eight_bit_gain")
-    seconds = [file_seconds(sessions, random_tokens(model, *shape), ROUNDS) for shape in shapes]
+    seconds = [file_seconds(sessions, random_tokens(model, *shape)) for shape in shapes]
     facts = {
-        "file": f"{FOLDER}/{EIGHT}",
+        "file": f"{ONNX}/{EIGHT}",
         "options": options.words,
         "change": min(changes),
         "inputs": len(inputs),
@@ -59,6 +61,26 @@ def scored(
         "milliseconds": (1000 * np.array(seconds)).tolist(),
     }
     return arrays, {"eight_bit": facts}
+
+
+def in_half_precision(
+    judge: Judge, evidence: Evidence, smaller: Model, shapes: Shapes
+) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+    """Scores on held-out texts, megabytes and milliseconds in bfloat16; nothing of a model that is no float32 one.
+
+    A machine that cannot run it says so, and has none of them.
+    """
+    if smaller.network.dtype != torch.float32:
+        return {}, {}
+    half = replace(smaller, network=deepcopy(smaller.network).to(torch.bfloat16))  # type: ignore[arg-type]
+    try:
+        outputs = judge.outputs(half, evidence.inputs)
+        milliseconds = 1000 * np.median(seconds_by_round([half], shapes)[:, :, 0], 0)
+    except RuntimeError as error:
+        judge.settings.on_notice(f"bfloat16 is not measured: this machine cannot run it ({str(error)[:100]})")
+        return {}, {}
+    arrays = judge.variables([evidence.before, outputs], "bfloat16_score", "bfloat16_gain")
+    return arrays, {"bfloat16": {"megabytes": megabytes(half), "milliseconds": milliseconds.tolist()}}
 
 
 def file_megabytes(path: Path) -> float:

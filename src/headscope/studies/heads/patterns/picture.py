@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.studies.heads.patterns.classifier.grid import SIZE
+from headscope.studies.heads.patterns.grid import SIZE
 
 Cells = Float[Tensor, "map row column"]
 PerMap = Float[Tensor, "map 1 1"]

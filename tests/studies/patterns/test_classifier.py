@@ -9,9 +9,8 @@ from safetensors.torch import save_file
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.heads.patterns.classifier import network
-from headscope.studies.heads.patterns.classifier.grid import MOST_TOKENS, pool
-from headscope.studies.heads.patterns.classifier.network import WEIGHTS, Classifier, load
+from headscope.studies.heads.patterns.classifier import WEIGHTS, Classifier, load
+from headscope.studies.heads.patterns.grid import MOST_TOKENS, pool
 from support.planted_maps import LEAST, SIZES, planted_maps
 
 
@@ -90,7 +89,7 @@ def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:
 
 
 def test_the_shipped_weights_are_small_and_say_what_they_learnt_from() -> None:
-    path = Path(network.__file__).with_name(WEIGHTS)
+    path = WEIGHTS
     assert path.stat().st_size < 1_200_000
     card = load().card
     assert len(card["texts"]) == len(set(card["texts"])) > 100

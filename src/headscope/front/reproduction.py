@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.front.reproduce.plan import PlannedRun, planned
+from headscope.front.reproduction_plan import PlannedRun, planned
 from headscope.papers import judge, read_papers
 from headscope.papers.reproduction import JOIN, read_reproduction
 from headscope.papers.reproduction_page import frame, read_reproduced, write_reproduction

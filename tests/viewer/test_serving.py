@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headscope.errors import HeadscopeError
-from headscope.web import serve
-from headscope.web.serve import CallQueue, _settle, listening, serve_on
+from headscope.viewer import serving
+from headscope.viewer.serving import CallQueue, _settle, listening, serve_on
 
 
 def stop() -> None:
@@ -59,7 +59,7 @@ def test_calls_after_the_end_are_answered_by_an_error() -> None:
 
 
 def test_an_answer_that_never_ends_does_not_keep_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "PATIENCE", 1)
+    monkeypatch.setattr(serving, "PATIENCE", 1)
     calls, asked = CallQueue(), Event()
 
     async def wait(request: Request) -> Response:

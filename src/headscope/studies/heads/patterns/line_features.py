@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.studies.heads.patterns.classifier.grid import SIZE
-from headscope.studies.heads.patterns.classifier.picture import Cells, Pictures, along_diagonals, membership
+from headscope.studies.heads.patterns.grid import SIZE
+from headscope.studies.heads.patterns.picture import Cells, Pictures, along_diagonals, membership
 
 # Of the cells: low powers show what is pale beside one dark cell.
 POWERS = (1.0, 0.5, 0.25)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.studies.heads.patterns.classifier.grid import pool
-from headscope.studies.heads.patterns.classifier.line_features import POWERS, variance_shares
-from headscope.studies.heads.patterns.classifier.picture import pictures
+from headscope.studies.heads.patterns.grid import pool
+from headscope.studies.heads.patterns.line_features import POWERS, variance_shares
+from headscope.studies.heads.patterns.picture import pictures
 
 REST = 3  # what is left of rows, columns and parallels
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
-from headscope.web.serve import HEADERS, LocalOnly, json_body, serve_locally
+from headscope.viewer.serving import HEADERS, LocalOnly, json_body, serve_locally
 
 
 async def echo(request: Request) -> Response:

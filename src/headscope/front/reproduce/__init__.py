@@ -1,1 +1,0 @@
-"""A paper's tables and figures again: the plan, and the runs."""

@@ -1,1 +1,0 @@
-"""What pages of this package share: modules of the browser, and servers that answer this machine alone."""
