@@ -7,13 +7,14 @@ from typing import Any
 import xarray as xr
 
 from headscope import corpora
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
 from headscope.front.from_values import as_model
 from headscope.models import Model
 from headscope.models.checkpoint import locate
 from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import Source
-from headscope.viewer.export import export_file
+from headscope.viewer.export import export_file, format_of
 from headscope.viewer.loading import load_with_head
 from headscope.viewer.saved_index import index_about, read_folders, results_about
 from headscope.viewer.session import ViewSession
@@ -65,6 +66,8 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     480
     """
     state = fragment({"view": view, "heads": heads}, state)
+    if not static:
+        require("anywidget")  # before a model is loaded
     session, text, state = _opened(subject, (first, second, against), state, results, tokenizer, corpus=corpus)
     return (FramedView if static else widget)(session, text, state, height)
 
@@ -96,6 +99,7 @@ def export_page(  # noqa: PLR0913 (as `show`)
 
     Raises `HeadscopeError` as `show`, for another format, or if the file cannot be written.
     """
+    format_of(path)  # before a model is loaded
     state = fragment({"view": view, "heads": heads}, state)
     needed = corpus if parse_state(state).view == "try" else None
     session, text, state = _opened(subject, (first, second, against), state, results, tokenizer, corpus=needed)
