@@ -104,7 +104,7 @@ def installed_measures() -> EntryPoints:
     except Exception as error:  # whatever a damaged file of a package brings about
         line = " ".join(str(error).split())
         raise HeadscopeError(
-            f"the entry points of an installed package cannot be read ({line}); install it anew"
+            f"the entry points of an installed package cannot be read ({line}); install it again"
         ) from error
 
 

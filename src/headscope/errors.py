@@ -22,7 +22,7 @@ IN_PYTHON = {"from": "from_", "train": "training", "train_limit": "limit", "trus
 
 
 class HeadscopeError(Exception):
-    """An error that a user can mend; the command line prints its one line and exits with status 2.
+    """An error that a user can fix; the command line prints its one line and exits with status 2.
 
     Its line is written with options of the command line (`names_options`); in Python it names arguments in their place.
 
@@ -77,7 +77,7 @@ UNEXPECTED = (ArithmeticError, AssertionError, AttributeError, LookupError, Runt
 
 
 def as_one_line(error: Exception) -> HeadscopeError:
-    """The error itself if a user can mend it; else its kind and its words, and how to see where it arose."""
+    """The error itself if a user can correct it; else its kind and its words, and how to see where it arose."""
     if isinstance(error, HeadscopeError):
         return error
     words = " ".join(str(error).split())[:200]

@@ -269,7 +269,7 @@ def test_from_the_middle_of_a_batch_several_processes_go_on(
         torch.set_num_threads(threads)
         several = replace(SETTINGS, workers=2, on_notice=notices.append)
         assert_same(sweep(planted, kept(folder, several)), uninterrupted)
-        assert "goes on from there" in notices.pop()
+        assert "resumes from there" in notices.pop()
 
 
 @pytest.mark.parametrize("change", ["variants", "examples", "outputs", "more"])
@@ -286,7 +286,7 @@ def test_outputs_of_other_sizes_are_computed_again(planted: TaskInputs, tmp_path
     record["part"]["state"] = [*parts, forged] if change == "more" else [*parts[:4], forged, *parts[5:]]
     path.write_bytes(header + line_of(record))
     assert_same(sweep(planted, replace(kept(tmp_path), on_notice=notices.append)), first)
-    assert len(notices) == 1 and notices[0].endswith("does not fit; the pass starts anew")
+    assert len(notices) == 1 and notices[0].endswith("does not fit; the pass starts again")
 
 
 @pytest.mark.parametrize("content", [b"", b"my notes\n", line_of({"headscope": "journal"}), line_of({"run": 1})])
@@ -296,7 +296,7 @@ def test_a_damaged_or_another_file_is_said_and_the_sweep_starts_anew(
     notices = list[str]()
     (tmp_path / "pass-1").write_bytes(content)
     sweep(planted, replace(kept(tmp_path), on_notice=notices.append))
-    assert [notice.endswith("is damaged; the pass starts anew") for notice in notices] == [True]
+    assert [notice.endswith("is damaged; the pass starts again") for notice in notices] == [True]
 
 
 def interrupted_at(stop: int) -> Settings:

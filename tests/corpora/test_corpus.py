@@ -26,7 +26,7 @@ def test_a_bad_row_is_an_error_that_names_file_line_and_remedy(tmp_path):
         read(path)
     assert str(error.value) == (
         f"corpus '{path}', line 3: 1 columns, expected 3 (sentence1, sentence2, label); "
-        "mend it, or leave such examples out with --skip-bad"
+        "correct it, or leave such examples out with --skip-bad"
     )
 
 

@@ -80,7 +80,7 @@ def test_refusals(folder: Path) -> None:
         ("ablate", "headless", (), "train one with 'headscope pretrain-head'"),
         ("finetune", "headless", (), "train one with 'headscope pretrain-head'"),
         ("gradients", "headless", (), "train one with 'headscope pretrain-head'"),
-        ("ablate", "decoder", ("--data", folder), "its name has its corpus; leave out --data"),
+        ("ablate", "decoder", ("--data", folder), "its name already names its corpus; leave out --data"),
         ("ablate", "decoder", ("--no-single",), "disables the sets of --heads alone; name one"),
         ("finetune", "decoder", ("--init", "frozen"), "its head for words is its embeddings"),
         ("finetune", "masked", ("--ways", "mix"), "way 'mix' trains a classifier"),

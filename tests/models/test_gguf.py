@@ -172,7 +172,7 @@ def test_counts_beyond_the_bounds_are_refused(at: int, file: Path) -> None:
     content = file.read_bytes()
     file.write_bytes(content[:at] + struct.pack("<Q", MOST_ENTRIES + 1) + content[at + 8 :])
     said = refusal(file)
-    assert said.startswith(f"model '{file}' is no whole GGUF file") and said.endswith("download it again")
+    assert said.startswith(f"model '{file}' is not a complete GGUF file") and said.endswith("download it again")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -188,7 +188,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "endless layers": (config(num_hidden_layers=10**9), ": num_hidden_layers in config.json is 1000000000, and the "
         "weights are 55 arrays; correct it"),
     "wrong value": (config(hidden_size="big"), ": its config.json cannot be used (Validation error for field "
-        "'hidden_size': TypeError: Field 'hidden_size' expected int, got str (value: 'big')); mend "
+        "'hidden_size': TypeError: Field 'hidden_size' expected int, got str (value: 'big')); correct "
         "it or use another model"),
     "unknown type": (config(model_type="nosuch"), ": its config.json cannot be used (The checkpoint you are trying to "
         "load has model type `nosuch` but Transformers does not recognize this architecture."),

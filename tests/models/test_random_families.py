@@ -49,5 +49,5 @@ def test_a_model_that_its_configuration_does_not_make_is_refused() -> None:
 
     model = headscope.wrap(tiny_bert(), tiny_tokenizer(), "odd")
     model.network.__class__ = Odd
-    with pytest.raises(HeadscopeError, match="model 'odd' cannot be built anew"):
+    with pytest.raises(HeadscopeError, match="model 'odd' cannot be built again"):
         untrained(model)

@@ -110,7 +110,7 @@ def test_fewer_layers_than_the_checkpoint_are_refused(tmp_path: Path, head: bool
         save_tiny(tmp_path, tiny_bert(kind=BertForSequenceClassification))
     edit(tmp_path / "config.json", num_hidden_layers=2)
     assert "16 weights are in the checkpoint and not in the model (" in refusal(tmp_path, head=head)
-    assert "output.LayerNorm.bias, ...); mend config.json" in refusal(tmp_path, head=head)
+    assert "output.LayerNorm.bias, ...); correct config.json" in refusal(tmp_path, head=head)
 
 
 def test_a_head_that_is_not_used_is_no_reason_to_refuse(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_damaged_array_file_starts_the_pass_anew(change: str, model: Model, co
         path.unlink()
     again = Reading(tmp_path)
     np.testing.assert_equal(again.run(model, corpus, 0), expected)
-    assert again.notices == [f"'{tmp_path / 'pass-1'}' does not fit '{path}'; the pass starts anew"]
+    assert again.notices == [f"'{tmp_path / 'pass-1'}' does not fit '{path}'; the pass starts again"]
 
 
 def test_a_sent_file_is_that_of_one_process_and_a_wrong_piece_is_one_line(

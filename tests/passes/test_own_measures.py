@@ -26,7 +26,7 @@ def test_an_error_in_a_measure_names_it(part: str) -> None:
             return None if part == "values" else 1 / 0
 
     model = headscope.wrap(tiny_bert(num_hidden_layers=1), tiny_tokenizer())
-    with pytest.raises(HeadscopeError, match=r"measure 'mine' fails \(\w+Error: .*\); mend it, or leave it out"):
+    with pytest.raises(HeadscopeError, match=r"measure 'mine' fails \(\w+Error: .*\); correct it, or leave it out"):
         headscope.profile(model, ["a dog ran."], measures=(Mine(),), resamples=10, examples=0)
 
 

@@ -166,7 +166,7 @@ def test_a_hostile_file_gets_one_line(model: Model, corpus: Corpus, tmp_path: Pa
     run = Run(tmp_path)
     measured(model, corpus, run)
     assert len(run.notices) == 1 and "\n" not in run.notices[0]
-    assert run.notices[0].endswith("; the pass starts anew")
+    assert run.notices[0].endswith("; the pass starts again")
 
 
 def forged(value: Any, seed: int) -> Any:
@@ -200,7 +200,7 @@ def test_a_forged_file_never_ends_the_run(
         run = Run(tmp_path)
         read(model, corpus, run)
         assert not any("\n" in notice for notice in run.notices)
-        anew += run.notices[-1].endswith("starts anew")
+        anew += run.notices[-1].endswith("starts again")
     assert anew > 2
 
 
@@ -223,7 +223,7 @@ def test_values_of_other_names_or_sizes_start_the_pass_anew(
     path.write_bytes(b"".join([first, line_of(record), *later]))
     run = Run(path.parent)
     result = read(model, corpus, run)
-    assert "inputs are done by" in run.notices[0] and run.notices[-1].endswith("; the pass starts anew")
+    assert "inputs are done by" in run.notices[0] and run.notices[-1].endswith("; the pass starts again")
     if read is gathered:
         assert_same(result, expected)
     else:
@@ -236,8 +236,8 @@ def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, 
     fewer = read("sample", Options(limit=29))
     for one, text, run, why in (
         (small_model(seed=1), corpus, Run(tmp_path), "was begun with another model"),
-        (model, fewer, Run(tmp_path), "was begun with examples 30, now it is 29; the pass starts anew"),
-        (model, corpus, Run(tmp_path, bias="1"), "was begun with bias None, now it is 1; the pass starts anew"),
+        (model, fewer, Run(tmp_path), "was begun with examples 30, now it is 29; the pass starts again"),
+        (model, corpus, Run(tmp_path, bias="1"), "was begun with bias None, now it is 1; the pass starts again"),
     ):
         (tmp_path / "pass-1").write_bytes(content)
         measured(one, text, run)
@@ -274,7 +274,7 @@ def test_ctrl_c_keeps_the_shards_that_are_done(
     with pytest.raises(KeyboardInterrupt):
         stopped.settings.__dict__["on_progress"] = _stop_at(9)
         measured(model, corpus, stopped)
-    assert "start the same command again to go on" in stopped.notices[0]
+    assert "start the same command again to resume" in stopped.notices[0]
     last = Run(tmp_path / "stopped")
     result = measured(model, corpus, last)
     assert "inputs are done by" in last.notices[0]

@@ -223,7 +223,7 @@ def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
         (copy / name).write_bytes(content)
         RunRecord(copy).open({"recipe": recipe.as_settings()}, notices.append)
         if notices:
-            assert len(notices) == 1 and re.fullmatch(r"'.*' is damaged; the training starts anew", notices[0])
+            assert len(notices) == 1 and re.fullmatch(r"'.*' is damaged; the training starts again", notices[0])
             assert sorted(path.name for path in copy.iterdir()) == ["digests", "settings.json"]
         else:
             assert name.parts[0].startswith(("digests", "checkpoint-"))

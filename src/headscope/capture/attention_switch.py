@@ -99,7 +99,7 @@ def first_exact(
     exact: Computation,
     dtype: torch.dtype,
 ) -> tuple[Computation, str]:
-    """The first computation whose values on a trial are those of the whole one; the whole one if there is none.
+    """The first computation that equals the full one on a trial; the full one if none does.
 
     * `makers`: make the computations, the fastest first; one that does not fit the model raises an error.
     * `dtype`: of the network's weights, which says how close values must be.

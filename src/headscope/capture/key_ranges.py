@@ -36,7 +36,7 @@ class KeyRanges:
     keys: int
 
     def of(self, queries: slice) -> slice:
-        """The keys that any of some queries sees."""
+        """The keys that at least one of these queries sees."""
         return slice(int(self.first[queries].min()), int(self.last[queries].max()))
 
     def masked(self, queries: slice) -> list[slice]:

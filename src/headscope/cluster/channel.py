@@ -39,7 +39,7 @@ class TaskChannel:
         self._send({"ready": True, **more})
 
     def progress(self, done: int) -> None:
-        """Say that so much more of the task is done."""
+        """Report progress: how much more of the task is done."""
         self.done += done
         self._send({"done": self.done})
 
@@ -180,7 +180,7 @@ class Engine(Protocol):
         ...
 
     def finish(self, total: Callable[[], Json]) -> None:
-        """Keep the total of all values, which a worker needs to go on after these tasks."""
+        """Keep the total of all values, from which a worker continues after these tasks."""
 
     def close(self) -> None:
         """End all workers."""

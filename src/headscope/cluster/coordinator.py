@@ -186,7 +186,7 @@ class TaskQueue(Generic[Outcome]):
         return self.open[-1]
 
     def before(self, task: int) -> int | None:
-        """The size of everything before a task; None as long as the size of an earlier task is missing."""
+        """The size of all tasks before this one; None as long as the size of an earlier task is missing."""
         earlier = list(takewhile(lambda number: number != task, self.open))
         if any(number not in self.sizes for number in earlier):
             return None
@@ -207,7 +207,7 @@ class TaskQueue(Generic[Outcome]):
         heapq.heappush(self.again, task)
 
     def take(self) -> Iterator[Outcome]:
-        """The outcomes that are next in order, each once."""
+        """Take the next outcomes in order, each once."""
         while self.open and self.open[0] in self.outcomes:
             task = self.open.popleft()
             self.preceding += self.sizes.pop(task, 0)

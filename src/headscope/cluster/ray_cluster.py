@@ -124,7 +124,7 @@ class Liveness:
             elif time.monotonic() - self.silent.setdefault(process, time.monotonic()) >= process.patience:
                 raise ClusterLostError(
                     f"the Ray cluster is lost: {process.name} at '{process.host}:{process.port}' does not answer; "
-                    "start the same command again, it goes on from its last checkpoint, if it has one"
+                    "start the same command again; it resumes from its last checkpoint, if it has one"
                 )
         self.asked = time.monotonic()
 

@@ -20,7 +20,7 @@ MOST_CLASSES = 300  # of words that are compared
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Examples that can be iterated again and again; a large corpus is read anew each time.
+    """Examples that can be iterated again and again; a large corpus is read again each time.
 
     * `name`: as a result names it.
     * `sha256`: of its files' bytes, or of its texts where it has no files.

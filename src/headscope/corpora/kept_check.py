@@ -49,7 +49,7 @@ def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_by
 
 
 def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: Check) -> None:
-    """Write the check of some files to a file of the folder, unless it depends on more than these."""
+    """Write the check of the files into the folder, unless it depends on other files too."""
     key = _key(kind, options, files)
     if key:
         replace_lines(_path(folder, key), [line_of({"headscope": FORMAT, "of": key, "check": encode(check)})])
@@ -66,7 +66,7 @@ def any_in(folder: Path) -> bool:
 
 
 def find(folder: Path, kind: str, options: Options, files: SourceFiles) -> Check | None:
-    """The check of some files that is in the folder; None where there is none, or a damaged one."""
+    """The check of the files that the folder holds; None if it is missing or damaged."""
     key = _key(kind, options, files)
     path = _path(folder, key)
     record = next(read_lines(path), None) if key and path.exists() else None

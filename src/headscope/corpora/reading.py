@@ -46,7 +46,7 @@ def read(
     keep_from: float | None = None,
     **keywords: Any,
 ) -> Corpus:
-    """Read a corpus through once, so that whatever is wrong with it is said now.
+    """Read a corpus once, so that all its errors show now.
 
     * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: strings or pairs of
       strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. Strings

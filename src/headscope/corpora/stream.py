@@ -120,7 +120,7 @@ class SourceReader:
                 self.skipped[item.reason] += item.count
             elif (problem := self._problem(item, numbered)) or isinstance(item, Bad):
                 if not self.options.skip_bad:
-                    remedy = "mend it, or leave such examples out with --skip-bad"
+                    remedy = "correct it, or leave such examples out with --skip-bad"
                     raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
                 self.skipped["bad"] += 1
             elif all([segment_text(segment).strip() for segment in item.segments]):

@@ -80,7 +80,7 @@ class WordAttention:
         self.maps.add(layer, rows, rows.between(self.sources, self.members))
 
     def joined(self) -> Float[Tensor, "example head word word"]:
-        """The attention of all layers, whose heads stand in a row."""
+        """The attention of all layers, with all heads in one row."""
         return self.maps.joined().cpu()
 
 

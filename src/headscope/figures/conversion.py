@@ -50,14 +50,14 @@ def at_least(picture: str, width: float) -> str:
 
 
 def without_controls(spec: dict[str, Any]) -> dict[str, Any]:
-    """A specification with U+FFFD in the place of control characters, for which vl-convert may end the process."""
+    """A specification with U+FFFD instead of control characters, for which vl-convert may end the process."""
     text = json.dumps(spec)
     clean = replace_controls(text)
     return spec if clean == text else json.loads(clean)
 
 
 def replace_controls(text: str) -> str:
-    r"""JSON with U+FFFD in the place of control characters and line separators.
+    r"""JSON with U+FFFD instead of control characters and line separators.
 
     >>> replace_controls(json.dumps("a\x1bb\\b\n\u2028"))
     '"a\\ufffdb\\\\b\\n\\ufffd"'

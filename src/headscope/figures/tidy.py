@@ -8,9 +8,9 @@ import xarray as xr
 from altair.utils.schemapi import debug_mode
 
 from headscope.figures.labels import head_name, label
-from headscope.results import tidy, with_interval
+from headscope.results import records, tidy, with_interval
 
-__all__ = ["HEADS", "in_words", "inline", "number_or_none", "others", "rows", "tidy", "with_interval"]
+__all__ = ["HEADS", "in_words", "inline", "number_or_none", "others", "records", "rows", "tidy", "with_interval"]
 
 HEADS = ("layer", "head", "other_layer", "other_head")
 
@@ -21,14 +21,14 @@ def rows(array: xr.DataArray) -> list[dict[str, Any]]:
     >>> rows(xr.DataArray([[0.25]], coords={"layer": [8], "head": [10]}, dims=["layer", "head"]))
     [{'layer': 8, 'head': 10, 'value': 0.25, 'name': '8-10'}]
     """
-    frame = tidy(array)
-    for dim in map(str, array.dims):
-        if dim not in HEADS:
-            frame[dim] = [label(dim, value) for value in frame[dim]]
-    for prefix, name in (("", "name"), ("other_", "other_name")):
-        if {f"{prefix}layer", f"{prefix}head"} <= set(frame):
-            frame[name] = list(map(head_name, frame[f"{prefix}layer"], frame[f"{prefix}head"]))
-    return [{str(key): value for key, value in row.items() if value == value} for row in frame.to_dict("records")]
+    dims = list(map(str, array.dims))
+    heads = [prefix for prefix in ("", "other_") if {f"{prefix}layer", f"{prefix}head"} <= set(dims)]
+    made = []
+    for row in records(array):
+        there = {key: value for key, value in row.items() if value == value}
+        there |= {dim: label(dim, row[dim]) for dim in dims if dim not in HEADS}
+        made.append(there | {f"{of}name": head_name(row[f"{of}layer"], row[f"{of}head"]) for of in heads})
+    return made
 
 
 def inline(records: list[dict[str, Any]]) -> alt.InlineData:

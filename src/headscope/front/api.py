@@ -38,13 +38,13 @@ ARGUMENTS = {
     "examples": "Typical inputs whose attention maps are kept for the page; 0 for none.",
     "tokenizer": "Tokenizer of a Hugging Face model that is given as an object.",
     "labels": "Of texts that are given as the task, one for each: a half trains, the other half scores.",
-    "progress": "True or False for a progress bar, or a function that is called in its place.",
+    "progress": "True or False for a progress bar, or a function that is called instead.",
 }
 BY_NAME = "* The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name."
 
 
 def study(name: str) -> Study:
-    """The function of a study; it accepts names and paths in the place of models and corpora.
+    """The function of a study; it accepts names and paths instead of models and corpora.
 
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.

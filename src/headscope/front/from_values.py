@@ -59,10 +59,10 @@ def model(value: Any, others: Others) -> Any:
 
 
 def model_name(value: Any, others: Others) -> str:
-    """The name or folder of a model that is loaded anew for each training."""
+    """The name or folder of a model that is loaded again for each training."""
     if not isinstance(value, str | os.PathLike):
         raise HeadscopeError(
-            f"model: a {type(value).__name__} is in memory, and each training loads the model anew; save it with "
+            f"model: a {type(value).__name__} is in memory, and each training loads the model again; save it with "
             "save_pretrained, its tokenizer too, and give the folder"
         )
     return str(value)

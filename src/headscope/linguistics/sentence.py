@@ -131,7 +131,7 @@ class Sentence:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The words as they stand in the text."""
+        """The words as the text has them."""
         return tuple(self.text[start:end] for start, end in self.words)
 
 

@@ -40,7 +40,7 @@ def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrai
         return config_of(file, checkpoint.name, checkpoint.tokenizer)
     with (
         quiet(),
-        refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),
+        refusing(f"model '{checkpoint.name}': its config.json cannot be used", "correct it or use another model"),
     ):
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=remote_code)
 

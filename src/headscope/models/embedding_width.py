@@ -125,7 +125,7 @@ def rows_of(model: Model) -> list[int]:
 
 
 def centred(weight: Float[Tensor, "row width"]) -> Float[Tensor, "row width"]:
-    """Rows less their mean, in double precision on the processor."""
+    """Rows minus their mean, in double precision on the processor."""
     rows = weight.detach().cpu().double()
     return rows - rows.mean(1, keepdim=True)
 

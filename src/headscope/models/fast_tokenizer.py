@@ -19,7 +19,7 @@ TEXTS = {-1: "$A:0", -2: "$B:1"}
 
 
 def fast(name: str, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
-    """The tokenizer itself if it is fast, else one that reads alike; `name`: of the model, for messages.
+    """The tokenizer itself if it is fast, else a fast one that reads the same; `name`: of the model, for messages.
 
     Raises `HeadscopeError` if there is none.
     """

@@ -57,7 +57,7 @@ def gguf_file(path: Path, name: str) -> GGUFFile:
         return _read(path, stamps_of([str(path)]))
     except (ValueError, struct.error, OverflowError, KeyError) as error:
         raise HeadscopeError(
-            f"model '{name}' is no whole GGUF file of version 2 or 3 ({error}); download it again"
+            f"model '{name}' is not a complete GGUF file of version 2 or 3 ({error}); download it again"
         ) from error
 
 

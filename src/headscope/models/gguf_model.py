@@ -221,7 +221,7 @@ def _refuse_shapes(file: GGUFFile, name: str, config: Any) -> None:
 
 def _refuse_other(name: str, config: Any, folder: Path) -> None:
     """Raise `HeadscopeError` if the configuration in a folder is not of the same model."""
-    with quiet(), refusing(f"config.json of '{folder}' cannot be used", "mend it, or remove it"):
+    with quiet(), refusing(f"config.json of '{folder}' cannot be used", "correct it, or remove it"):
         other: Any = AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config()
     for key in SAME:
         value, expected = getattr(config, key, None), getattr(other, key, None)

@@ -103,7 +103,7 @@ def without_head(model: Model) -> Model | None:
 
 
 def with_head(model: Model, *, remote_code: bool = False) -> Model:
-    """A model loaded anew from its checkpoint, with its head, on the same device and in the same number format."""
+    """A model loaded again from its checkpoint, with its head, on the same device and in the same number format."""
     assert model.checkpoint
     device, dtype = AUTO if is_spread(model.network) else model.device, str(model.network.dtype)
     return load(model.checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=remote_code)

@@ -88,7 +88,7 @@ def no_words(model: Model) -> str:
 
 
 def with_words_head(model: Model) -> Model:
-    """A model with its head for masked or next words, loaded anew if it was loaded without; itself if it has none."""
+    """A model with its head for masked or next words, loaded again if it was loaded without; itself if it has none."""
     if model.checkpoint and no_words(model) and predicts_words(model.checkpoint):
         return with_head(model, remote_code=True)  # it was allowed before
     return model
@@ -105,7 +105,7 @@ def adapted_head(config: Any) -> str:
 
 
 def with_task_head(model: Model) -> Model:
-    """A model with its head for classes or scores, loaded anew if need be. Raises `HeadscopeError` if it has none."""
+    """A model with its head for classes or scores, loaded again if needed. Raises `HeadscopeError` if it has none."""
     if not _with_head(model) and model.checkpoint:
         model = with_head(model)
     if not _with_head(model):

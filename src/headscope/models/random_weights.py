@@ -45,7 +45,7 @@ def _built(model: Model, seed: int) -> Model:
     pruning = pruning_of(config)
     network_class = built(kind, pruning) if pruning else kind
     remedy = "leave the untrained model out, or use another model"
-    with BUILDING, torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built anew", remedy):
+    with BUILDING, torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built again", remedy):
         torch.manual_seed(seed)
         network = network_class(config)
     network.__class__ = kind

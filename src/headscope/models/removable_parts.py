@@ -59,7 +59,8 @@ def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
         raise HeadscopeError(f"model '{name}' is quantised; shrink the model that it was made from")
     if pruning_of(config):
         raise HeadscopeError(
-            f"model '{name}' has lost single heads or neurons, which its class cannot say; shrink the whole one"
+            f"model '{name}' has lost single heads or neurons, which its class has no sizes for; shrink the original "
+            "model"
         )
     if getattr(config, "auto_map", None):
         raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")

@@ -126,7 +126,7 @@ def modules_in(folder: Path) -> SentenceModules:
                 )
     except (ValueError, TypeError, LookupError, AttributeError, OSError, SafetensorError) as error:
         raise HeadscopeError(
-            f"'{folder}': its modules of sentence-transformers cannot be read; save it anew"
+            f"'{folder}': its modules of sentence-transformers cannot be read; save it again"
         ) from error
     return SentenceModules(pooling, tuple(layers))
 

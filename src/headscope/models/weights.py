@@ -89,7 +89,7 @@ def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool
     for keys, problem, remedy in (
         (missing, "missing from the checkpoint", "they would be random: name a complete checkpoint"),
         (sizes, "of another size than in config.json", "they would be random: name a complete checkpoint"),
-        (_unused(network, report["unexpected_keys"]), "in the checkpoint and not in the model", "mend config.json"),
+        (_unused(network, report["unexpected_keys"]), "in the checkpoint and not in the model", "correct config.json"),
     ):
         if keys:
             raise HeadscopeError(f"model '{name}': {len(keys)} weights are {problem} ({keys[0]}, ...); {remedy}")

@@ -62,7 +62,7 @@ def in_model_order(task: Task, model: Model, settings: Settings = DEFAULTS) -> T
 
 @dataclass(frozen=True)
 class ScoredOrder:
-    """The order that one half of some examples chose, tested on the other half.
+    """The order that one half of the examples chose, tested on the other half.
 
     * `order`: the class of each output; `n`: the number of tested examples.
     * `before`, `after`: the share of right answers in the order of the task, and in this one.
@@ -79,7 +79,7 @@ class ScoredOrder:
 
     @property
     def is_far_better(self) -> bool:
-        """Whether the order is surely better than that of the task by far, and than one answer for all."""
+        """Whether the order is shown to be far better than that of the task, and than one answer for all."""
         return bool(self.gained[0] > FAR and self.learned[0] > 0)
 
 

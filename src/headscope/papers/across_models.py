@@ -97,7 +97,7 @@ def markdown(judged: Judged) -> str:
 
 @dataclass(frozen=True)
 class LayerChange:
-    """A number of layers, and the layers in which the second model is surely higher or lower than the first."""
+    """A number of layers, and the layers in which the second model is shown to be higher or lower than the first."""
 
     words: str
     gained: tuple[int, ...]

@@ -41,7 +41,7 @@ class Found:
 
 
 _EWT = "the English Web Treebank in Universal Dependencies, whose relations are other ones than Stanford's"
-_GUM = "GUM's genres in the place of OntoNotes; its entities include single mentions"
+_GUM = "GUM's genres instead of OntoNotes; its entities include single mentions"
 
 DATA_SETS: Mapping[str, DataSet] = {
     "paragraphs": DataSet(
@@ -77,7 +77,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         "framenet.icsi.berkeley.edu, as JSON lines of annotated sentences (docs/relations.md)",
         (
             DataFile("framenet17_lu_short.jsonl"),
-            DataFile("framenet15_lu_short.jsonl", "FrameNet 1.5 in the place of 1.7: other and fewer sentences"),
+            DataFile("framenet15_lu_short.jsonl", "FrameNet 1.5 instead of 1.7: other and fewer sentences"),
         ),
     ),
     "glue": DataSet(

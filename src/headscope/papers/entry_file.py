@@ -122,7 +122,7 @@ class ClaimedNumber:
 
 
 def refuse_file(kind: str, path: Path) -> Refuse:
-    """Makes the error of a file of some kind ("claims") that cannot be read."""
+    """Make the error of a file ("claims") that cannot be read."""
     return lambda reason: HeadscopeError(f"{kind} '{path}' cannot be read: {reason}")
 
 

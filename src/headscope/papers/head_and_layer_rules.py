@@ -102,12 +102,12 @@ def some_head_above(array: xr.DataArray, than: xr.DataArray | None, limit: float
 
 
 def most_are_positive(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
-    """More than a share of the numbers are above 0: the bounds are those that surely are, and those that may be."""
+    """More than a share of the numbers are above 0; the bounds count those shown to be, and those that may be."""
     return _share_above(array, q_above(array, 0.0), limit, n)
 
 
 def most_do_no_harm(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
-    """For more than a share of the heads the gain is surely no loss of 2 points (non-inferiority, corrected)."""
+    """For more than a share of the heads a loss of 2 points is ruled out (non-inferiority, corrected)."""
     is_share = "metric" in array.coords and array["metric"].item() in SHARES
     return _share_above(_raised(array, HARM), q_no_worse(array, HARM, n, of_answers=is_share), limit, n)
 

@@ -27,7 +27,7 @@ LEVELS = ("fails", "undecided", "holds")
 
 
 def write_card(path: Path, model: MeasuredModel, judgements: Sequence[Judgement]) -> Path:
-    """Write the section of a model into a card: in the place of its own former one, else at the end; return the path.
+    """Write the section of a model into a card, instead of its former one or at the end. Returns: the path.
 
     All else of the card stays as it is. A card that is missing is made, with a tag as its metadata.
 
@@ -53,7 +53,7 @@ def section(model: MeasuredModel, judgements: Sequence[Judgement]) -> str:
 
 
 def with_section(card: str, section: str, name: str) -> str:
-    r"""A card with a section in the place of its former one.
+    r"""A card with a section instead of its former one.
 
     Raises `HeadscopeError` if the former section has no end, or there are two.
 

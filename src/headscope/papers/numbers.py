@@ -24,7 +24,7 @@ REQUIRED = {
 
 
 class LackingError(LookupError):
-    """A result does not have the number, or the labels, that a claim speaks of."""
+    """A result lacks the number, or the labels, of a claim."""
 
 
 def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:

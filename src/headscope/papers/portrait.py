@@ -24,7 +24,6 @@ from headscope.report.layer_strip import layer_strip
 from headscope.report.layers_page import write_layers
 from headscope.report.page import Page
 from headscope.report.parts import Finding
-from headscope.report.study_page import study_page
 from headscope.report.wording import several
 
 SENTENCES = 5
@@ -88,7 +87,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _holding(source: Source) -> list[Finding]:
-    claims = [finding for finding in study_page(source.result).highlights() if finding.verdict == "holds"]
+    claims = [finding for finding in source.page.highlights() if finding.verdict == "holds"]
     return sorted(claims, key=lambda finding: -finding.effect)
 
 

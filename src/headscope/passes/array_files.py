@@ -69,7 +69,7 @@ class ArrayFiles(Generic[Value]):
         return _ShardArrays(self.observe, channel.piece)
 
     def receive(self, key: int | str, piece: Record) -> None:
-        """Write a piece of the file of a shard: its content, or its end; the first piece begins the file anew."""
+        """Write a piece of the file of a shard: its content, or its end; the first piece begins a new file."""
         path, start = self.folder / f"{UNFINISHED}{key}", piece.get("start")
         with writing(path, resumable=True):
             self.folder.mkdir(parents=True, exist_ok=True)

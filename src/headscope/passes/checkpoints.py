@@ -18,7 +18,7 @@ from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 FORMAT = "checkpoint of a pass"
-NOTHING_KEPT = "stopped before the first checkpoint of this pass; the same command starts the pass anew"
+NOTHING_KEPT = "stopped before the first checkpoint of this pass; the same command starts the pass again"
 
 
 class Checkpoints(Generic[State]):
@@ -53,7 +53,7 @@ class Checkpoints(Generic[State]):
     def begin_anew(self, reason: str) -> None:
         """Forget the part in the file, and say why."""
         self.restored, self.shards, self.items = self.nothing, 0, 0
-        self.on_notice(f"'{self.path}' {reason}; the pass starts anew")
+        self.on_notice(f"'{self.path}' {reason}; the pass starts again")
 
     def hand_on(self, part: ReadShards[State]) -> None:
         """Give a whole pass to the run that takes it next."""
@@ -70,7 +70,7 @@ class Checkpoints(Generic[State]):
         if self.journal and part.shards > self.shards and (at_once or self.journal.due):
             self._write(part, self.journal)
         if self.journal and at_once:
-            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'; start the same command again to go on"
+            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'; start the same command again to resume"
             self.on_notice(f"{kept} from there" if part.shards else NOTHING_KEPT)
 
     def finish(self, part: ReadShards[State]) -> None:
@@ -106,7 +106,7 @@ class Checkpoints(Generic[State]):
             self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
             if not journal.silent:
-                self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
+                self.on_notice(f"{done} by '{self.path}'; the pass resumes from there")
 
     def _misfit(self, first: Record | None) -> str:
         """Why the checkpoints cannot be used; "" if they can."""

@@ -146,7 +146,7 @@ def naming(measure: Any) -> Iterator[None]:
             raise
         reason = " ".join(str(error).split())
         raise HeadscopeError(
-            f"measure '{measure.VARIABLE.name}' fails ({type(error).__name__}: {reason}); mend it, or leave it out"
+            f"measure '{measure.VARIABLE.name}' fails ({type(error).__name__}: {reason}); correct it, or leave it out"
         ) from error
 
 

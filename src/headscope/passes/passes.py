@@ -50,7 +50,7 @@ class Pass:
     pad_to: int = 0
 
     def measure(self, names: Iterable[str]) -> PlannedPass[dict[str, Tally]]:
-        """Tallies of measures by name; heads of all layers stand in a row, layer by layer."""
+        """Tallies of measures by name; heads of all layers are in one row, layer by layer."""
         return self.collect(MeasureObserver(together(names, ())))
 
     def collect(self, observer: BatchObserver[dict[str, Values]]) -> PlannedPass[dict[str, Tally]]:

@@ -139,7 +139,7 @@ def _of_mappings(kept: Mapping[Any, Any], new: Mapping[Any, Any]) -> str:
 def _of_arrays(kept: np.ndarray, new: np.ndarray, fits: bool) -> str:
     if fits and kept.ndim == new.ndim and kept.dtype.kind == new.dtype.kind:
         return ""
-    return f"has {kept.dtype} {list(kept.shape)} in the place of {new.dtype} {list(new.shape)}"
+    return f"has {kept.dtype} {list(kept.shape)} instead of {new.dtype} {list(new.shape)}"
 
 
 def _first(reasons: Iterable[str]) -> str:

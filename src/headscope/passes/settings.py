@@ -156,7 +156,7 @@ Documents = Annotated[Corpus, "of which whole documents are read"]
 Treebank = Annotated[Corpus, "of which whole documents are read, never the texts of a task"]
 Training = Annotated[Corpus, "trained on; the other corpus is tested"]
 ComparedCorpus = Annotated[Corpus, "read by several models; by default the examples of the task"]
-OwnTexts = Annotated[Corpus, "read in the place of the task's train split; by default the examples of the task"]
+OwnTexts = Annotated[Corpus, "read instead of the task's train split; by default the examples of the task"]
 
 
 # Where a plain pass of BERT-base's shape on an H100 reads as many tokens a second as with twice as many in a batch.

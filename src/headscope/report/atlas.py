@@ -182,7 +182,7 @@ def atlas_of(result: xr.Dataset, others: Sequence[xr.Dataset] = ()) -> Atlas | N
 
 
 def atlas_of_heads(shelf: Sequence[xr.Dataset], heads: Sequence[HeadIndex]) -> Atlas:
-    """The atlas of some heads by the results of a model, without maps where no result holds any."""
+    """The atlas of the heads of a model by its results; without maps where no result holds any."""
     return _atlas(shelf, heads)
 
 

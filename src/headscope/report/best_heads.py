@@ -7,11 +7,12 @@ from itertools import product
 from math import isfinite, nan
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.claims import Claim, paired
-from headscope.report.wording import Estimate, estimate, of_array
+from headscope.report.wording import Estimate, estimate, of_array, scalar
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, enough, is_special
 
 HEAD = ["layer", "head"]
@@ -116,42 +117,56 @@ class ChosenHead:
 
 def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
     """The best heads in the order of the result; without those that a half of the inputs lacks, or without a score."""
-    combinations = product(*(result[dim].values.tolist() for dim in study.dims))
-    read = result[study.variables_of(result)]  # to select a label of all variables takes longer than all else
-    parts = [read.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
-    heads = [_chosen(part, study) for part in parts if bool(part[f"{study.prefix}_layer"].notnull())]
+    labels = [dict(zip(study.dims, of_each, strict=True)) for of_each in _combinations(result, study)]
+    heads = [head for at in labels if (head := _chosen(result, study, at))]
     return [head for head in heads if head.is_known]
 
 
-def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
-    """One head of a part of a result, at one label of each dimension of `study`, by layer, head, and direction."""
-    direction = position.get("direction", "")
-    here = part.sel({dim: label for dim, label in position.items() if dim in part.dims})
+def _combinations(result: xr.Dataset, study: BestHeads) -> Iterable[tuple[Any, ...]]:
+    return product(*(result.variables[dim].values.tolist() for dim in study.dims))
+
+
+def head_at(result: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
+    """One head of a result, by layer, head and direction, at one label of each dimension of `study`."""
+
+    def read(name: str) -> Any:
+        return scalar(result, name, position).item()
+
     return ChosenHead(
-        {dim: str(part[dim].item()) for dim in study.dims},
+        {dim: str(position[dim]) for dim in study.dims},
         head_name(position["layer"], position["head"]),
-        direction,
-        estimate(here, study.score),
-        {words: estimate(here, name) for words, name in study.baselines.items()},
-        min((estimate(here, name) for name in study.gains), key=lambda gain: (isfinite(gain.value), gain.value)),
-        here[study.reference].item() if study.reference else None,
-        _random(part.sel(direction=direction) if "direction" in part.dims else part, study.random),
-        float(here[study.rate]) if study.rate else float("nan"),
-        int(here[study.cases]) if study.cases else 0,
-        int(here[study.held_out]) if study.held_out else 0,
+        position.get("direction", ""),
+        estimate(result, study.score, **position),
+        {words: estimate(result, name, **position) for words, name in study.baselines.items()},
+        min(
+            (estimate(result, name, **position) for name in study.gains),
+            key=lambda gain: (isfinite(gain.value), gain.value),
+        ),
+        read(study.reference) if study.reference else None,
+        _random(result, study, position),
+        float(read(study.rate)) if study.rate else float("nan"),
+        int(read(study.cases)) if study.cases else 0,
+        int(read(study.held_out)) if study.held_out else 0,
     )
 
 
-def _chosen(part: xr.Dataset, study: BestHeads) -> ChosenHead:
-    position: dict[str, Any] = {name: int(part[f"{study.prefix}_{name}"]) for name in HEAD}
-    direction = {"direction": str(part[study.direction].item())} if study.direction else {}
-    return head_at(part, study, position | direction)
-
-
-def _random(part: xr.Dataset, name: str) -> Estimate | None:
-    if not name or name not in part:
+def _chosen(result: xr.Dataset, study: BestHeads, labels: Mapping[str, Any]) -> ChosenHead | None:
+    """The head that was chosen for some labels; None where there is none."""
+    layer, head = (float(scalar(result, f"{study.prefix}_{name}", labels)) for name in HEAD)
+    if layer != layer:
         return None
-    random = Estimate(float(part[name].max())) if part[name].ndim else estimate(part, name)
+    direction = {"direction": str(scalar(result, study.direction, labels))} if study.direction else {}
+    return head_at(result, study, {**labels, "layer": int(layer), "head": int(head), **direction})
+
+
+def _random(result: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> Estimate | None:
+    """The score with random weights; of a number of each head, the highest."""
+    if study.random not in result:
+        return None
+    labels = {dim: label for dim, label in position.items() if dim in (*study.dims, "direction")}
+    values = scalar(result, study.random, labels)
+    highest = float(values.max(where=~np.isnan(values), initial=-np.inf))
+    random = Estimate(highest) if values.ndim else estimate(result, study.random, **labels)
     return random if isfinite(random.value) else None
 
 
@@ -176,7 +191,7 @@ def special_heads(result: xr.Dataset, dim: str, without: str = "") -> tuple[int,
 
 
 def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
-    """Scores less their baselines, with their intervals; a baseline has no error of its own."""
+    """Scores minus their baselines, with their intervals; a baseline has no error."""
     bounds = {name: score[name] - baseline for name in ("lower", "upper") if name in score.coords}
     return (score - baseline).assign_coords(bounds)
 

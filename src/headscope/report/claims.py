@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the difference is above 0 and large enough, surely not that large, or neither.
+        """The verdict on a difference: above 0 and large enough, shown to be smaller, or neither.
 
         An interval that ends at exactly 0 is of few answers, of which none was won: it does not say that none can be.
 
@@ -233,7 +233,7 @@ def above_random_weights(trained: Estimate, random: Iterable[float], n: int, lea
 
 
 def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
-    """A change that is surely no loss of more than a tolerance (a test of non-inferiority).
+    """A change for which a loss of more than the tolerance is ruled out (a test of non-inferiority).
 
     >>> unsure, sure = Estimate(-0.007, -0.03, 0.01), Estimate(0.0, -0.01, 0.01)
     >>> no_worse(unsure, 0.02, 300).verdict, no_worse(sure, 0.02, 900).verdict
@@ -309,7 +309,7 @@ def two_digits(number: int) -> int:
 
 
 def tied(means: dict[int, Estimate]) -> list[int]:
-    """The layers that cannot be told from the highest, in order; the highest alone where all others are surely lower.
+    """The layers not clearly below the highest, in order; the highest alone if all others are clearly lower.
 
     >>> tied({1: Estimate(0.2, 0.1, 0.3), 2: Estimate(0.5, 0.4, 0.6), 3: Estimate(0.45, 0.35, 0.55)})
     [2, 3]

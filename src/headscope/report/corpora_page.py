@@ -65,8 +65,8 @@ def findings(result: xr.Dataset) -> list[Finding]:
         Finding.judged(
             above(same, chance, heads),
             f"Heads with the same main kind on {', '.join(corpora)}: {same.percent} of {heads}, by "
-            f"{result.attrs['studies']}. If each corpus had its kinds at other heads, it would be {chance:.0%}. The "
-            "interval is over heads.",
+            f"{result.attrs['studies']}. With the kinds of each corpus dealt to the heads at random it would be "
+            f"{chance:.0%}. The interval is over heads.",
             holds=share,
             fails="Heads keep their kind no more than by chance",
             undecided=f"{share}, perhaps by chance",
@@ -74,7 +74,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         ),
         Finding(
             "Kinds that are kept",
-            f"Of the heads that have a kind on any corpus, the share that has it on all: {kept or 'no head has one'}.",
+            f"Share of the heads with a kind on any corpus that have it on all: {kept or 'no head has one'}.",
         ),
     ]
 

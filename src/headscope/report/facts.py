@@ -115,14 +115,14 @@ def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
 
 
 def _intervals(resampled: str) -> str:
-    """What 95% intervals are over, with a warning where they are not to be leant on.
+    """What 95% intervals are over, with a warning where they are not to be relied on.
 
     >>> _intervals("31 documents"), _intervals("7 documents")
-    ('95%, over 31 documents', '95%, over 7 documents: too few to lean on')
+    ('95%, over 31 documents', '95%, over 7 documents: too few to rely on')
     """
     count = resampled.partition(" ")[0]
     few = resampled.endswith("documents") and count.isdigit() and int(count) < FEW
-    return f"95%, over {resampled}{': too few to lean on' if few else ''}"
+    return f"95%, over {resampled}{': too few to rely on' if few else ''}"
 
 
 def provenance(result: xr.Dataset) -> list[tuple[str, str]]:

@@ -14,7 +14,6 @@ from headscope.report.layer_numbers import grid_of, highlights
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.render import fragment
-from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell
 
@@ -68,7 +67,7 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
     if not model.layers:
         return []
     grid = Figure(name, "", layer_grid(grid_of(model.layers), "Layers"), CAPTION, "")
-    pictures = [figure for source in model.sources for figure in study_page(source.result).layer_figures()]
+    pictures = [figure for source in model.sources for figure in source.page.layer_figures()]
     pictures = [
         replace(figure, name=f"{name}-{index}-{figure.name}", variable="") for index, figure in enumerate(pictures)
     ]

@@ -22,7 +22,7 @@ MARK = b'<meta name="generator" content="headscope">'
 
 @dataclass
 class Page:
-    """A page that is made part by part, in the place of one of headscope; another file there is refused.
+    """A page that is made part by part and replaces one of headscope; any other file there is refused.
 
     * `specs`: the specifications of its charts, by name; `failed`: the parts that could not be made, with the reason.
     """

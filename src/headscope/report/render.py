@@ -62,7 +62,8 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"readable": readable, "unbroken": unbroken, "script_json": script_json}
+    filters = (readable, unbroken, in_cells, script_json)
+    environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 
@@ -94,6 +95,8 @@ INTERVAL = re.compile(r"(\[-?[\d.e+-]+, -?[\d.e+-]+\])")
 COUNT = re.compile(r"(\bn = [\d,]+(?: to [\d,]+)?(?: examples)?)")
 # A line may break after any hyphen.
 POWER = re.compile(r"(\b[\d.]+e-\d+)")
+# A text without any of these, and with nothing to escape.
+PLAIN = re.compile(r"[\w .,:;()%→]*")
 
 
 def readable(text: str) -> Markup:
@@ -102,6 +105,8 @@ def readable(text: str) -> Markup:
     >>> print(readable("<b> 8-10 (0.87 [0.85, 0.88])"))
     &lt;b&gt; <b>8-10</b> (0.87 <span class="interval">[0.85, 0.88]</span>)
     """
+    if PLAIN.fullmatch(text):
+        return Markup(text)
     safe = HEAD.sub(r"<b>\1</b>", str(escape(text)))
     for pattern in (INTERVAL, COUNT):
         safe = pattern.sub(r'<span class="interval">\1</span>', safe)
@@ -114,7 +119,18 @@ def unbroken(text: str) -> Markup:
     >>> print(unbroken("6.1e-05, 0.2"))
     <span class="number">6.1e-05</span>, 0.2
     """
-    return _unbroken(str(escape(text)))
+    return Markup(text) if PLAIN.fullmatch(text) else _unbroken(str(escape(text)))
+
+
+def in_cells(cells: Iterable[tuple[str, str] | None]) -> Markup:
+    """The cells of a row of a table: a value and its interval, or nothing. All of them at once: a page has thousands.
+
+    >>> print(in_cells([("0.5", "0.2, 0.6"), None]))
+    <td>0.5<i>0.2, 0.6</i></td><td></td>
+    """
+    beside = (f"<i>{unbroken(cell[1])}</i>" if cell and cell[1] else "" for cell in cells)
+    values = (readable(cell[0]) if cell else "" for cell in cells)
+    return Markup("".join(f"<td>{value}{interval}</td>" for value, interval in zip(values, beside, strict=True)))
 
 
 def _unbroken(safe: str) -> Markup:

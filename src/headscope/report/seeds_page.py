@@ -63,7 +63,7 @@ def agreement(numbers: Numbers) -> Iterator[Finding]:
             f"{mean} The interval is over seeds.",
             holds=f"Seeds agree on {words}, by {number(value.value)}",
             fails=f"Seeds disagree on {words}",
-            undecided=f"{sentence_case(words)}: no agreement of seeds can be told from none",
+            undecided=f"{sentence_case(words)}: no clear agreement of seeds",
             unit="heads",
         )
 

@@ -108,7 +108,7 @@ class StudyPage:
         return self._made(self._page.layers)
 
     def layer_figures(self) -> list[Figure]:
-        """The figures of layers that stand beside their numbers."""
+        """The figures of layers next to their numbers."""
         return self._made(self._page.layer_figures)
 
     def _made(self, parts: tuple[Part, ...]) -> list[Any]:
@@ -146,7 +146,7 @@ def study_page(result: xr.Dataset) -> StudyPage:
 
 def few_documents(result: xr.Dataset) -> str:
     """Why a result of few documents decides nothing."""
-    why = "Sentences of one document depend on each other, so that no interval can be told from so few."
+    why = "Sentences of one document depend on each other, so no interval can be computed from so few."
     return f"{why} Read: {result.attrs['resampled']}."
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import label, significant, title
 from headscope.figures.theme import named
-from headscope.figures.tidy import HEADS, tidy
+from headscope.figures.tidy import HEADS, records
 from headscope.report.wording import Cell, measured, n_examples, strongest
 
 MOST_CELLS = 40_000
@@ -98,9 +98,8 @@ def _examples(array: xr.DataArray) -> str:
 
 
 def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tuple[Column, ...]) -> list:
-    frame = tidy(array if array.ndim else array.expand_dims(value_of=[str(array.name)]))
     rows: dict[tuple[Any, ...], dict[str, tuple[str, str]]] = {}
-    for record in frame.to_dict("records"):
+    for record in records(array if array.ndim else array.expand_dims(value_of=[str(array.name)])):
         labels = tuple(significant(record[key]) if isinstance(record[key], float) else record[key] for key in keys)
         rows.setdefault(labels, {})[str(record[across]) if across else "value"] = _cell(record)
     return [(labels, [cells.get(column.key) for column in columns]) for labels, cells in rows.items()]

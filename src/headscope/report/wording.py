@@ -1,6 +1,6 @@
 """Numbers as words: estimates with their intervals, the strongest heads, the number of examples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -11,7 +11,7 @@ from rich.filesize import decimal
 
 from headscope.figures import with_interval
 from headscope.figures.labels import NOTHING, head_name
-from headscope.figures.tidy import tidy
+from headscope.figures.tidy import records
 
 NAMED = 5
 # How a published figure was checked.
@@ -98,19 +98,29 @@ def _bracketed(value: str, bounds: str) -> str:
 
 
 def estimate(result: xr.Dataset, name: str, **labels: object) -> Estimate:
-    """One number of a result with its interval.
+    """One number of a result with its interval; of `labels` those along its dimensions count.
 
     >>> result = xr.Dataset({"uas": 0.5, "uas_ci": ("bound", [0.25, 0.75])}, {"bound": ["lower", "upper"]})
     >>> estimate(result, "uas").percent
     '50.0% [25.0, 75.0]'
     """
-    # of variables, not of arrays: pages ask for hundreds of numbers, and to label each takes most of their time
-    at = {dim: _index(result, dim, label) for dim, label in labels.items()}
-    value = float(result.variables[name].isel(at))
+    value = float(scalar(result, name, labels))
     if f"{name}_ci" not in result:
         return Estimate(value)
-    bounds = result.variables[f"{name}_ci"].isel(at).values
+    bounds = scalar(result, f"{name}_ci", labels)
     return Estimate(value, *(float(bounds[_index(result, "bound", bound)]) for bound in ("lower", "upper")))
+
+
+def scalar(result: xr.Dataset, name: str, labels: Mapping[str, object]) -> np.ndarray:
+    """The values of a variable at the labels along its dimensions.
+
+    >>> scalar(xr.Dataset({"uas": ("layer", [0.5, 0.25])}, {"layer": [1, 2]}), "uas", {"layer": 2, "head": 3}).item()
+    0.25
+    """
+    # of variables, not of arrays: pages ask for hundreds of numbers, and to label each takes most of their time
+    variable = result.variables[name]
+    places = (_index(result, str(dim), labels[str(dim)]) if dim in labels else slice(None) for dim in variable.dims)
+    return np.asarray(variable.values[tuple(places)])
 
 
 def _index(result: xr.Dataset, dim: str, label: Any) -> Any:
@@ -236,7 +246,7 @@ def measured(result: xr.Dataset, name: str, **labels: object) -> xr.DataArray | 
 
 def strongest(array: xr.DataArray) -> list[Reading]:
     """The heads of an array (layer, head), the largest value first."""
-    rows = tidy(array).sort_values("value", ascending=False, kind="stable").to_dict("records")
+    rows = sorted(records(array), key=lambda row: -row["value"])
     nan = float("nan")
     return [
         Reading(

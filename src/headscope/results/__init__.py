@@ -1,6 +1,17 @@
 """Labelled results: the words of a result, its check, and saving it as netCDF."""
 
-from headscope.results.files import attributes_of, check, in_series, means, read, same_bounds, save, tidy, with_interval
+from headscope.results.files import (
+    attributes_of,
+    check,
+    in_series,
+    means,
+    read,
+    records,
+    same_bounds,
+    save,
+    tidy,
+    with_interval,
+)
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
@@ -26,6 +37,7 @@ __all__ = [
     "in_series",
     "means",
     "read",
+    "records",
     "same_bounds",
     "save",
     "tidy",

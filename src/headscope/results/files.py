@@ -38,7 +38,7 @@ def means(result: xr.Dataset) -> list[str]:
 
 
 def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
-    """One variable of a result; its interval and number of examples stand beside it as coordinates.
+    """One variable of a result, with its interval and number of examples as coordinates.
 
     The coordinates are `lower`, `upper` and `n_examples`, where the result has them.
     Raises `KeyError` if the result has no such variable.
@@ -96,16 +96,34 @@ def tidy(array: xr.DataArray) -> "pd.DataFrame":
     """
     import pandas as pd  # help and refusals need no tables
 
+    return pd.DataFrame(_columns(array))
+
+
+def records(array: xr.DataArray) -> list[dict[str, Any]]:
+    """The rows of `tidy` one by one, in plain Python values: quicker than from a table.
+
+    >>> records(xr.DataArray([0.5, float("nan")], coords={"layer": [1, 2]}))
+    [{'layer': 1, 'value': 0.5}]
+    """
+    columns = _columns(array)
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _columns(array: xr.DataArray) -> dict[str, np.ndarray]:
+    """The columns of `tidy`."""
+    import pandas as pd
+
+    names = [name for name in array.coords if name in MEASURED]
     if not array.ndim:
-        return pd.DataFrame([{name: array[name].item() for name in MEASURED if name in array.coords}]).assign(
-            value=array.item()
-        )
+        parts = {str(name): array[name].values for name in names} | {"value": array.values}
+        return {name: np.atleast_1d(values) for name, values in parts.items()}
     filled = pd.notna(array.values)
     indices = zip(array.dims, np.nonzero(filled), strict=True)
     columns = {str(dim): array[dim].values[index] for dim, index in indices}
-    for name in [name for name in array.coords if name in MEASURED]:
+    for name in names:
         columns[str(name)] = array[name].variable.set_dims(dict(array.sizes)).values[filled]
-    return pd.DataFrame({**columns, "value": array.values[filled]})
+    return {**columns, "value": array.values[filled]}
 
 
 def check(result: xr.Dataset) -> xr.Dataset:

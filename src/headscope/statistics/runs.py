@@ -59,7 +59,7 @@ def lost_interval(
 
 
 def stopped_number(runs: int, share: float) -> int:
-    """How many of some runs are stopped; one at least goes on.
+    """How many of the runs are stopped; at least one continues.
 
     >>> stopped_number(6, 0.5), stopped_number(3, 0.25), stopped_number(2, 1.0)
     (3, 0, 1)

@@ -112,7 +112,7 @@ def _items(json: Json, parts: tuple[Any, ...]) -> list[Any]:
 
 def _of(json: Json, kind: type) -> Any:
     if kind is int and type(json) is int and json not in INTEGERS:
-        raise ValueError(f"an integer of {json.bit_length()} bits in the place of one of 64")
+        raise ValueError(f"an integer of {json.bit_length()} bits instead of one of 64")
     if type(json) is kind or (kind is float and type(json) is int):
         return kind(json)
-    raise ValueError(f"{type(json).__name__} in the place of {kind.__name__}")
+    raise ValueError(f"{type(json).__name__} instead of {kind.__name__}")

@@ -86,7 +86,7 @@ HASH = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
 
 
 def hash_of(parts: Iterable[bytes | memoryview]) -> str:
-    """The first characters of the SHA-256 of some bytes."""
+    """The first characters of the SHA-256 of the bytes."""
     digest = sha256()
     for part in parts:
         digest.update(part)

@@ -39,7 +39,7 @@ LARGEST_FOOTER = _limit("footer of a Parquet file", "{0.size}", 1 << 22)
 LARGEST_PAGE = _limit("a page of a Parquet file", "{0.size} unpacked", 1 << 27)
 LARGEST_BATCH = _limit("rows of Parquet that share a page", "{0.size}, or one row, are unpacked at once", 1 << 26)
 IN_MEMORY, BYTES_IN_MEMORY = _limits(
-    "examples kept in memory", "{0:,} of {1.size} of text; a larger corpus is read anew in each pass", 4_000, 1 << 24
+    "examples kept in memory", "{0:,} of {1.size} of text; a larger corpus is read again in each pass", 4_000, 1 << 24
 )
 # Fast tokenizers work in parallel within a call.
 TOGETHER, CHARACTERS = _limits(

@@ -61,7 +61,7 @@ def read_lines(path: Path) -> Iterator[Record | None]:
 
 
 def replace_lines(path: Path, lines: Iterator[bytes] | list[bytes]) -> None:
-    """Write the lines of a file anew, whole or not at all.
+    """Replace the lines of a file, all or none.
 
     Raises `HeadscopeError` if they cannot be written; the file is then as it was.
     """

@@ -78,7 +78,7 @@ class TrainingSet:
 
 @dataclass
 class MaskedTrainingSet:
-    """Inputs whose masked tokens are chosen anew in each epoch, by the seed and the number of the input.
+    """Inputs whose masked tokens are chosen again in each epoch, by the seed and the number of the input.
 
     * `causal`: nothing is masked, and the next words are predicted.
 

@@ -120,7 +120,7 @@ class Epochs:
 
 
 class Paused(Exception):
-    """A training has stopped after an epoch, and can go on from its checkpoint."""
+    """A training has stopped after an epoch, and can resume from its checkpoint."""
 
 
 def train(

@@ -71,7 +71,7 @@ class RunRecord:
         """
         self.remove_unfinished()
         if damaged := hashes.damaged(self._finished()):
-            on_notice(f"'{damaged}' is damaged; the training starts anew")
+            on_notice(f"'{damaged}' is damaged; the training starts again")
             for finished in [*self._finished(), self.folder / hashes.FILE]:
                 remove(finished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))

@@ -54,7 +54,7 @@ def first_inputs(model: Model, corpus: Corpus) -> list[Encoded]:
 
 
 def sentence_vectors(model: Model, inputs: Sequence[Encoded]) -> SentenceVectors:
-    """The vectors of some inputs, by forward passes with all heads."""
+    """The vectors of inputs, by forward passes with all heads."""
     texts: dict[int, str] = {}
     vectors: dict[int, np.ndarray] = {}
     with torch.inference_mode():

@@ -51,7 +51,7 @@ def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:
     if len(required) == 1:
         parts = ["/".join(parts)]  # the name of a corpus may be a path
     if len(parts) != len(required) or not all(parts):
-        raise Missing(f"'{name}' has {len(required)} parts behind it")
+        raise Missing(f"'{name}' has {len(required)} parts after it")
     arguments = dict(zip(required, parts, strict=True)) | {
         parameter: query[parameter.name] for parameter in parameters if parameter.name in query
     }

@@ -219,7 +219,7 @@ class ViewSession:
         """The report card of a head. Raises `Missing` without results about it."""
         measured = self.results_of(model)
         if measured is None:
-            raise Missing("there are no results about this model; name folders of results behind the model")
+            raise Missing("there are no results about this model; name folders of results after the model")
         try:
             return card([measured], layer, head)[0]
         except HeadscopeError as error:

@@ -79,7 +79,7 @@ def test_a_folder_that_is_no_task_is_an_error(glue):
 def test_a_score_that_is_no_number_is_bad(glue):
     path = glue / "STS-B" / "dev.tsv"
     path.write_text("sentence1\tsentence2\tscore\na\tb\thigh\n")
-    with pytest.raises(HeadscopeError, match=r"dev.tsv', line 2: score 'high' is not a number; mend it"):
+    with pytest.raises(HeadscopeError, match=r"dev.tsv', line 2: score 'high' is not a number; correct it"):
         read(path, Options(kind="glue"))
 
 

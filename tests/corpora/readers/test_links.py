@@ -80,9 +80,9 @@ def test_what_is_wrong_is_refused_with_its_line_or_counted(record: object, said:
 
 
 def test_broken_json_and_names_given_twice() -> None:
-    with pytest.raises(HeadscopeError, match=r"line 2: not JSON \(Expecting .* at column \d+\); mend it"):
+    with pytest.raises(HeadscopeError, match=r"line 2: not JSON \(Expecting .* at column \d+\); correct it"):
         corpus("my.jsonl", f"{jsonl(GOOD)}\n{{'text'}}", LINKS)
     with pytest.raises(HeadscopeError, match="line 1: not JSON"):
         corpus("my.jsonl", "[" * 100_000, LINKS)
-    with pytest.raises(HeadscopeError, match="example 'a': another example has this id; mend it"):
+    with pytest.raises(HeadscopeError, match="example 'a': another example has this id; correct it"):
         corpus("my.jsonl", jsonl(GOOD | {"id": "a"}, GOOD, GOOD | {"id": "a"}), LINKS)

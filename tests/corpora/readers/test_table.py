@@ -85,13 +85,13 @@ def test_quote_marks_of_csv_quote_and_lines_are_counted_as_in_the_file():
     content = 'sentence,label\n"One, ""two"" and\nthree.",1\nfour,2,3\n'
     found = corpus("x.csv", content, Options(skip_bad=True))
     assert rows(found) == [('One, "two" and\nthree.', "1")]
-    with pytest.raises(HeadscopeError, match=r"x.csv', line 4: 3 columns, expected 2 \(sentence, label\); mend it"):
+    with pytest.raises(HeadscopeError, match=r"x.csv', line 4: 3 columns, expected 2 \(sentence, label\); correct it"):
         corpus("x.csv", content)
 
 
 @pytest.mark.parametrize("row", ['"open,1\n', '"a"b,1\n'])
 def test_broken_quotes_of_csv_are_bad(row):
-    with pytest.raises(HeadscopeError, match=r"x.csv', line 3: not CSV \(.*\); mend it"):
+    with pytest.raises(HeadscopeError, match=r"x.csv', line 3: not CSV \(.*\); correct it"):
         corpus("x.csv", f"sentence,label\nfine,1\n{row}")
 
 
@@ -113,7 +113,7 @@ def test_reading_goes_on_after_a_broken_row_of_csv():
 )
 def test_bad_lines_of_jsonl(line, message):
     content = f'{{"sentence": "It rained."}}\n{line}\n'
-    with pytest.raises(HeadscopeError, match=rf"x.jsonl', {message}; mend it"):
+    with pytest.raises(HeadscopeError, match=rf"x.jsonl', {message}; correct it"):
         corpus("x.jsonl", content)
     assert corpus("x.jsonl", content, Options(skip_bad=True)).skipped == {"bad": 1}
 

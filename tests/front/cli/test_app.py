@@ -150,8 +150,8 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, 
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (".headscope.sweep/0.npz", "start the same command again to go on from there"),
-        ("runs/made-0/checkpoint/weights", "start the same command again to go on from there"),
+        (".headscope.sweep/0.npz", "start the same command again to resume from there"),
+        ("runs/made-0/checkpoint/weights", "start the same command again to resume from there"),
         ("runs/made-0/settings.json", "nothing was done yet"),
     ],
 )

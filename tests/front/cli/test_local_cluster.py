@@ -59,4 +59,4 @@ def test_a_cluster_of_ones_own_listens_on_this_machine_alone_and_its_loss_is_one
     *notices, line = errors.splitlines()
     assert all(NOTHING_KEPT in notice for notice in notices)
     assert line.startswith("headscope: the Ray cluster is lost: the raylet of")
-    assert line.endswith("again, it goes on from its last checkpoint, if it has one")
+    assert line.endswith("again; it resumes from its last checkpoint, if it has one")

@@ -47,16 +47,16 @@ def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     assert first.exit_code == 0 and "profile, " in first.stderr and "anew" not in first.stderr
     before = (path / "result.nc").stat().st_mtime_ns
     assert "is kept" in survey().stderr and (path / "result.nc").stat().st_mtime_ns == before
-    assert "run anew: --overwrite" in survey("--overwrite").stderr
+    assert "run again: --overwrite" in survey("--overwrite").stderr
     (tmp_path / "texts.txt").write_text("We slept.\nIt rained.\n", encoding="utf-8")
-    assert "run anew: another corpus" in survey().stderr
+    assert "run again: another corpus" in survey().stderr
     assert results.read(path).attrs["n_examples"] == 2
     kept = results.read(path)
     save_tiny(tmp_path / "bert", tiny_bert(1, **SMALL))
-    assert "run anew: model " in survey().stderr
+    assert "run again: model " in survey().stderr
     assert not kept.equals(results.read(path)) and "is kept" in survey().stderr
     monkeypatch.setattr("headscope.front.inputs.__version__", "99.0")
-    assert "run anew: headscope " in survey().stderr
+    assert "run again: headscope " in survey().stderr
 
 
 def test_without_a_folder_a_survey_has_one_of_its_model_and_refuses_another_setting_there(
@@ -118,4 +118,4 @@ def test_a_reproduction_runs_anew_what_was_made_from_other_weights(tmp_path: Pat
     run_command(*words)
     assert "surface: headscope profile is kept" in run_command(*words).stderr
     save_tiny(tmp_path / "bert", tiny_bert(1, **SMALL))
-    assert "surface: headscope profile; run anew: model " in run_command(*words).stderr
+    assert "surface: headscope profile; run again: model " in run_command(*words).stderr

@@ -101,7 +101,7 @@ def test_a_forged_journal_of_importance_is_not_read(tmp_path: Path) -> None:
         path.write_bytes(header + line_of(record))
         again = run(model, task, replace(SETTINGS, on_notice=notices.append), directory=tmp_path, mode="mean")
         xr.testing.assert_identical(again.drop_attrs(), first.drop_attrs())
-        assert [str(path) in notice and notice.endswith("; the pass starts anew") for notice in notices] == [
+        assert [str(path) in notice and notice.endswith("; the pass starts again") for notice in notices] == [
             False,
             True,
         ]

@@ -65,7 +65,7 @@ def test_labels_may_be_compressed(tmp_path: Path) -> None:
     [
         ({"label": "star"}, f"label .star. is not one of {', '.join(PATTERNS)}"),
         ({"id": 8}, "id 8 is not that of the map, 7"),
-        ({"id": "7"}, "id '7' is no whole number"),
+        ({"id": "7"}, "id '7' is not a whole number"),
         ({"tokens": [1, 2, 3, 4]}, "tokens must be a list of 4"),
         ({"tokens": None}, "tokens must be a list of 4"),
         ({"token_class": 4}, "token_class must be 4 of"),

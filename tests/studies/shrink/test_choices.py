@@ -64,7 +64,7 @@ def test_gains_are_scores_of_the_search_less_those_of_others() -> None:
     scores = Scores(
         ("cross_entropy",), values, values[..., None] + [0, 0], values, values[..., None] + [0, 0], drawn, range(10)
     )
-    made = variables(scores, range(10))
+    made = variables(scores)
     assert made["choice_score"].dims == ("choice", "metric") and tuple(made["choice_score"]["choice"].values) == CHOICES
     np.testing.assert_allclose(made["choice_score"][:, 0], [0.9, 0.7, 0.2])
     np.testing.assert_allclose(made["choice_gain"], [np.nan, -0.2, -0.7])  # a loss: lower is better

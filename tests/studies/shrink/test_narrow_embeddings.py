@@ -76,5 +76,5 @@ def test_widths_begin_where_something_is_saved() -> None:
 
 
 def test_gates_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match="no gates of embeddings"):
+    with pytest.raises(HeadscopeError, match="no gates for embeddings"):
         run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, method="gates", parts=PARTS)

@@ -111,7 +111,7 @@ def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original
         assert record(tmp_path, lines, seed="0").read() is None and "is damaged" in lines[-1]
     lines_of_others = [line_of({"headscope": FORMAT, "run": {"seed": "0"}}), line_of({"state": {"prices": 1}})]
     path.write_bytes(b"".join(lines_of_others))
-    assert record(tmp_path, lines, seed="0").read() is None and "is damaged; the search starts anew" in lines[-1]
+    assert record(tmp_path, lines, seed="0").read() is None and "is damaged; the search starts again" in lines[-1]
     record(tmp_path).remove()
     assert record(tmp_path, lines).read() is None and not path.parent.exists()
 
@@ -129,7 +129,7 @@ BAD = [("fast", None), ("0.5", None), (None, "10 MB"), (None, "0MB"), ("9" * 9, 
 
 @pytest.mark.parametrize(("speed", "size"), BAD)
 def test_no_speed_and_no_size_are_refused(speed: str | None, size: str | None) -> None:
-    with pytest.raises(HeadscopeError, match="write one as in"):
+    with pytest.raises(HeadscopeError, match="write one like"):
         target(speed, size, 10)
 
 

@@ -28,7 +28,7 @@ class Band:
     right: int = FAR
 
     def of(self, tokens: int, queries: slice = slice(None)) -> Bool[Tensor, "query key"]:
-        """Which keys each of some queries sees, of this many tokens."""
+        """The keys that each of the given queries sees, among this many tokens."""
         ahead = torch.arange(tokens) - torch.arange(tokens)[queries, None]
         return (ahead >= -self.left) & (ahead <= self.right)
 

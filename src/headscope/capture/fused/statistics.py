@@ -34,7 +34,7 @@ def kernels_run_on(device: torch.device, dtype: torch.dtype) -> bool:
 
 @dataclass
 class FusedStatistics:
-    """What is read off all layers of one batch; the heads of all layers stand in a row.
+    """The statistics of all layers of one batch; the heads of all layers are in one row.
 
     * `groups`: of each query: 1 a separator, 2 [CLS], 0 another token, 3 padding; `marks`: 1 for the keys of the sink.
     * `pairs`: rows (example, relation, query, key).

@@ -48,7 +48,7 @@ def check_header(header: Sequence[str], source: str) -> None:
     """
     if len(header) > MOST_COLUMNS:
         raise HeadscopeError(
-            f"corpus '{source}': {len(header)} columns, at most {MOST_COLUMNS} are read; take out those without text"
+            f"corpus '{source}': {len(header)} columns, at most {MOST_COLUMNS} are read; remove those without text"
         )
     if repeated := first_repeated(header):
         raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated}'; rename one")

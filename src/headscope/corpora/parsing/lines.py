@@ -73,7 +73,7 @@ class Cursor:
     def _seek(self, file: BinaryIO) -> None:
         file.seek(max(0, self.offset - 1))
         if self.offset and file.read(1) != b"\n":
-            raise EOFError(f"no line begins at byte {self.offset}, as when it was checked")
+            raise EOFError(f"no line begins at byte {self.offset}, where one began when the file was checked")
         self.moved = False
 
 

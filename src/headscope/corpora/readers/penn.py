@@ -62,7 +62,7 @@ def _row(number: int, index: int, line: str) -> ConlluRow:
 
 
 def unescaped(form: str) -> str:
-    """A word as it stands in the text.
+    """A word as the text has it.
 
     >>> unescaped("-LRB-"), unescaped("1\\\\/2")
     ('(', '1/2')

@@ -154,7 +154,7 @@ def words(corpus: Corpus) -> Task:
 
 def _words(name: str, data: str | Path | None, options: Options) -> Task:
     if data is not None:
-        raise HeadscopeError(f"task '{name}': its name has its corpus; leave out --data '{data}'")
+        raise HeadscopeError(f"task '{name}': its name already names its corpus; leave out --data '{data}'")
     return words(corpora.read(name.removeprefix(WORDS), replace(options, whole_documents=True)))
 
 

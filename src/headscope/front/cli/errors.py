@@ -33,7 +33,7 @@ def on_command_line() -> Iterator[None]:
 
 @contextmanager
 def user_errors(debug: bool) -> Iterator[None]:
-    """Within this context an error that a user can mend ends the program with one line and status 2.
+    """Within this context an error that a user can fix ends the program with one line and status 2.
 
     A full disk is such an error, a path that is too long, and a file that cannot be opened. A page that could not be
     made whole and a lost cluster end the program with status 1.

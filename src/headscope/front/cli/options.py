@@ -51,7 +51,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "models": (
         list[str],
         REQUIRED,
-        Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with."),
+        Argument(metavar="MODEL OTHER...", help="Two or more models; the others are compared with the first."),
     ),
     "steps": (
         list[str],
@@ -82,7 +82,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "overwrite": (
         bool,
         False,
-        Option("--overwrite", help="Replace the result of another study in DIR; in a survey, run all studies anew."),
+        Option("--overwrite", help="Replace the result of another study in DIR; in a survey, run all studies again."),
     ),
     "kind": (str | None, None, _corpus(help=f"Kind of the corpus, if its suffix does not tell: {KINDS}.")),
     "columns": (str | None, None, _corpus(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.")),
@@ -102,7 +102,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     ),
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
     "split": (str | None, None, _corpus(help="Split of a GLUE folder or a hub data set.")),
-    "segment": (int, 128, _corpus(min=1, max=100_000, help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
+    "segment": (
+        int,
+        128,
+        _corpus(min=1, max=100_000, help="Largest number of tokens in a pair of paragraphs (kind 'paragraphs')."),
+    ),
     "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read N examples, drawn evenly.")),
     "training": (
         str | None,
@@ -117,7 +121,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "training_limit": (
         int | None,
         None,
-        _corpus("--train-limit", parser=most, metavar="N|all", help="As --limit, of --train."),
+        _corpus("--train-limit", parser=most, metavar="N|all", help="As --limit, for --train."),
     ),
     "skip_bad": (bool, False, _corpus("--skip-bad", help="Leave out and count what cannot be read.")),
     "annotate": (
@@ -128,7 +132,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "long": (
         Literal["skip", "truncate", "window"],
         "skip",
-        _corpus(help="What becomes of inputs over the model's limit."),
+        _corpus(help="What to do with inputs longer than the model reads."),
     ),
     "measures": (
         str | None,
@@ -159,7 +163,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         2048,
         _run(
             **limits(SETTINGS["batch_tokens"]),
-            help="Most tokens of a batch; changes speed, not numbers. The default grows on a GPU.",
+            help="Largest number of tokens in a batch; changes speed, not numbers. The default is larger on a GPU.",
         ),
     ),
     "workers": (

@@ -27,7 +27,7 @@ FOLDERS = {
 
 
 def printable(value: object) -> str:
-    """Text on one line, with escapes in the place of control characters.
+    """Text on one line, with escapes instead of control characters.
 
     >>> printable("a\\x1b[31mred\\n  b")
     'a\\\\x1b[31mred b'
@@ -36,7 +36,7 @@ def printable(value: object) -> str:
 
 
 def escaped(value: object) -> str:
-    """Text with escapes in the place of control characters, such as a path; spaces stay as they are.
+    """Text with escapes instead of control characters, such as a path; spaces stay as they are.
 
     >>> escaped("a  \\x1b[31mred")
     'a  \\\\x1b[31mred'
@@ -68,7 +68,7 @@ def print_json(values: Mapping[str, Any]) -> None:
 
 
 def finite(value: Any) -> Any:
-    """A value with None, JSON's null, in the place of numbers that are not finite.
+    """A value with None, JSON's null, instead of numbers that are not finite.
 
     >>> finite({"q": float("nan"), "values": (1, float("inf"))})
     {'q': None, 'values': [1, None]}

@@ -77,7 +77,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
 def say_followed(what: str, words: Sequence[str], values: Mapping[str, Any], left_out: Sequence[str]) -> None:
     """Say what of a saved command is run, before anything is read."""
     without = f", without {', '.join(left_out)}" if left_out else ""
-    remedy = "; a file does not say where to run or write, nor whose code to trust: say that anew" if left_out else ""
+    remedy = "; a file does not say where to run or write, or whose code to trust: give that again" if left_out else ""
     notice(f"{what}: headscope {shlex.join(words)}{without}{remedy}")
     if names := of_hub(values):
         notice(f"the Hugging Face hub is asked for {', '.join(names)}")

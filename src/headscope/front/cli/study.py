@@ -110,7 +110,7 @@ def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
             _run_in_folder(study, values, words)
         except KeyboardInterrupt:
             files = {file.name for kept in KEPT for file in values["out"].glob(f"{kept}/**/*") if file.is_file()}
-            remedy = f"what was done is kept in '{values['out']}'; start the same command again to go on from there"
+            remedy = f"what was done is kept in '{values['out']}'; start the same command again to resume from there"
             raise KeyboardInterrupt(remedy if files - BEGUN else "nothing was done yet") from None
 
 
@@ -146,13 +146,13 @@ def run_brief(study: str, words: list[str]) -> None:
 
 
 def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[str], None]) -> None:
-    """Run the command of a study if `anew` says why; else write the page of its result, unless that is whole."""
+    """Run the command of a study if `anew` gives a reason; else write the page of its result, unless it is complete."""
     from headscope import report
 
     if anew is not None:
         if anew == OTHER_COMMAND:
             refuse_other_run(study, parsed(study, words)[1])
-        say(f"; run anew: {anew}" if anew else "")
+        say(f"; run again: {anew}" if anew else "")
         run_brief(study, words)
         return
     _, values = parsed(study, words)

@@ -107,7 +107,7 @@ def print_plan(
         shown.append((row["study"].replace("_", "-"), *taken, row["reads"]))
     print_table(("Study", "Time", "Memory", "Reads, or needs"), shown)
     total = duration(sum(estimate.of(examples) for estimate in estimates))
-    typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice of it.")
+    typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice as long.")
     if budget and estimates:
         typer.echo(f"{budget} are enough for about {chosen:,} of {examples:,} examples, by the same estimate: the 95%")
         typer.echo(f"interval of a share of examples then has at most {widest(chosen):.0%} on each side.")

@@ -47,7 +47,7 @@ Steps = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="The folder of a fine-tuning that kept its steps, in the place of MODEL: a slider chooses the step.",
+        help="The folder of a fine-tuning that kept its steps, instead of MODEL: a slider chooses the step.",
     ),
 ]
 With = Annotated[str | None, typer.Option("--with", metavar="MODEL", help="A second model, to compare with.")]

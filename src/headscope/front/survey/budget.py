@@ -86,5 +86,5 @@ def kept_sizes(folder: Path) -> dict[str, int]:
 
 
 def keep_sizes(folder: Path, sizes: dict[str, int]) -> None:
-    """Keep them, so that the same command goes on with them."""
+    """Keep them for a resumed run of the same command."""
     write_atomically(folder / SIZES, json.dumps(sizes))

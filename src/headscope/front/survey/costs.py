@@ -113,7 +113,7 @@ READING = "one pass"  # of all studies that share it
 
 @dataclass(frozen=True)
 class StudyEstimate:
-    """What a study will take: seconds, whatever the texts and for each example, and MiB.
+    """What a study will take: fixed seconds, seconds for each example, and MiB.
 
     * `per_sampled`: seconds for each of the `most` examples of which it takes no more; `sample`: these in words.
 

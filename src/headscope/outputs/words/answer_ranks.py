@@ -22,7 +22,7 @@ Answers = Mapping[str, Int[Tensor, " piece"]]
 
 @dataclass(frozen=True)
 class AnswerRanks:
-    """Ranks of the answers of some items.
+    """Ranks of the answers of items.
 
     * `good`, `other`: log-probability of the answer and of the best other piece, in nats; NaN for an answer that is no
       single piece, or a text that is too long.

@@ -15,7 +15,6 @@ from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.tables import of_card
 from headscope.report.layer_numbers import best_of
 from headscope.report.parts import Figure, Finding
-from headscope.report.study_page import study_page
 from headscope.report.tables import Table
 from headscope.statistics.significance import LEAST_CASES
 
@@ -39,7 +38,7 @@ class CardPart:
     @cached_property
     def findings(self) -> list[Finding]:
         """Sentences."""
-        return list(study_page(self.source.result).card().sentences(self.source.result, self.rows))
+        return list(self.source.page.card().sentences(self.source.result, self.rows))
 
     @cached_property
     def picked(self) -> list[Row]:
@@ -56,12 +55,12 @@ class CardPart:
     @property
     def maps(self) -> list[Figure]:
         """Its most telling examples."""
-        return list(study_page(self.source.result).card().maps(self.source.result, self.layer, self.head))
+        return list(self.source.page.card().maps(self.source.result, self.layer, self.head))
 
     @property
     def figures(self) -> list[Figure]:
         """Other charts."""
-        return list(study_page(self.source.result).card().figures(self.source.result, self.layer, self.head))
+        return list(self.source.page.card().figures(self.source.result, self.layer, self.head))
 
 
 def _most(numbers: list[Row]) -> list[Row]:

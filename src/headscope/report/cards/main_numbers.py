@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.labels import head_name, significant, with_labels
-from headscope.figures.tidy import tidy
+from headscope.figures.tidy import records
 from headscope.report.cards.head_numbers import where
 from headscope.report.study_page import study_page
 
@@ -103,7 +103,7 @@ def column_name(numbers: pd.DataFrame) -> str:
 
 
 def shared(names: Iterable[str]) -> str:
-    """The labels that all of some names have.
+    """The labels that all names share.
 
     >>> shared(["all, head → dependent", "all"])
     'all'
@@ -126,10 +126,8 @@ class HeadValues(TypedDict):
 
 def head_values(numbers: Iterable[tuple[str, xr.DataArray]]) -> list[HeadValues]:
     """Main numbers, in four digits."""
-    return [{"title": title, "values": _by_head(tidy(array))} for title, array in numbers]
+    return [{"title": title, "values": _by_head(array)} for title, array in numbers]
 
 
-def _by_head(frame: pd.DataFrame) -> dict[str, float]:
-    return {
-        head_name(row["layer"], row["head"]): float(significant(row["value"], 4)) for row in frame.to_dict("records")
-    }
+def _by_head(array: xr.DataArray) -> dict[str, float]:
+    return {head_name(row["layer"], row["head"]): float(significant(row["value"], 4)) for row in records(array)}

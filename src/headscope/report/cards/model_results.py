@@ -16,6 +16,7 @@ from headscope.report.cards.head_numbers import FIRST, Row, numbers, rows
 from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
+from headscope.report.study_page import StudyPage, study_page
 from headscope.statistics.significance import LEAST_CASES
 from headscope.storage.files import files_within, opening
 
@@ -31,6 +32,11 @@ class Source:
     def name(self) -> str:
         """Its study and corpus, in words."""
         return f"{self.result.attrs['study']} on {self.result.attrs['corpus']}"
+
+    @cached_property
+    def page(self) -> StudyPage:
+        """The parts of its page."""
+        return study_page(self.result)
 
     @cached_property
     def numbers(self) -> pd.DataFrame:

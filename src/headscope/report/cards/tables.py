@@ -11,7 +11,6 @@ from headscope.report.cards.head_numbers import Row, rows
 from headscope.report.cards.main_numbers import addressed, column_name
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.kinds import head_kinds, words_of
-from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, number, rate
 
@@ -73,7 +72,7 @@ def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top:
 def _notes(model: MeasuredModel) -> list[tuple[str, xr.DataArray]]:
     notes = []
     for source in model.sources:
-        for title, array in study_page(source.result).card().badges(source.result).items():
+        for title, array in source.page.card().badges(source.result).items():
             again = title in [name for name, _ in notes]
             notes.append((f"{title} ({source.name})" if again else title, array))
     return notes

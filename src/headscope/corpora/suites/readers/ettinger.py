@@ -38,7 +38,7 @@ ARTICLE = re.compile(r"\(a\|an\)$")
 
 
 def ettinger(file: str) -> Iterator[ClozeItem | Bad]:
-    """The items of a file of one of the three, told apart by its name."""
+    """The items of one of the three files; its name says which."""
     name = Path(file).name.partition(".")[0]
     if name.startswith("ROLE"):
         yield from _roles(file)

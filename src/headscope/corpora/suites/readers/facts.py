@@ -86,7 +86,7 @@ def templates(pairs: str, name: str, keys: tuple[str, str]) -> Mapping[str, list
             elif isinstance(record, Bad):
                 raise record
         except Bad as bad:
-            raise HeadscopeError(f"suite '{file}', line {bad.line}: {bad.message}; mend it") from bad
+            raise HeadscopeError(f"suite '{file}', line {bad.line}: {bad.message}; correct it") from bad
     return by_relation
 
 

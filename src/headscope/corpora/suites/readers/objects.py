@@ -93,7 +93,7 @@ def _words(file: str) -> dict[str, tuple[str, str]]:
     for row in rows(beside, ("uid", "sentence", "categorization")):
         if isinstance(row, Bad) or not all(row.values):
             message = row.message if isinstance(row, Bad) else "a value is empty"
-            raise HeadscopeError(f"suite '{beside}', line {row.line}: {message}; mend it")
+            raise HeadscopeError(f"suite '{beside}', line {row.line}: {message}; correct it")
         property, phrase, kind = row.values
         by_object[property] = (phrase if " " in phrase else f"is {phrase}", kind)
     return by_object

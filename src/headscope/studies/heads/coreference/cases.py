@@ -117,7 +117,7 @@ class Headed(NamedTuple):
 
 
 def mentions(sentences: Iterable[Sentence]) -> Iterator[Headed]:
-    """All mentions of some sentences, in their order.
+    """All mentions of the sentences, in their order.
 
     The head is the word that hangs on a word outside of the mention; where there is no tree, the last word.
 

@@ -34,7 +34,7 @@ def has_conditions(result: xr.Dataset) -> bool:
 
 
 def confused(numbers: Numbers) -> Finding:
-    """The mean over heads beside a uniform choice, and the head that chooses most surely."""
+    """The mean over heads against a uniform choice, and the head with the lowest entropy."""
     mean, uniform = numbers("mean_confusion", condition="all"), numbers("uniform_confusion", condition="all")
     *_, surest = strongest(numbers.array("confusion", condition="all"))
     return Finding(

@@ -129,7 +129,7 @@ def _moved(result: xr.Dataset, focus: str, attention: xr.DataArray) -> str:
 
 
 def planted(numbers: Numbers) -> Finding:
-    """The head that was chosen for the longest text in which one surely finds the pair, else for the shortest."""
+    """The head chosen for the longest text in which a head is shown to find the pair, else for the shortest."""
     contexts = [int(context) for context in numbers.labels("finder_layer", "context")]
     claims = {context: _claim(numbers, context) for context in contexts}
     sure = [context for context in contexts if claims[context].verdict == "holds"]

@@ -131,11 +131,11 @@ def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(line, dict):
             raise HeadscopeError(f"{where}: not an object; write one object a line")
         if type(line.get("id")) is not int:
-            raise HeadscopeError(f"{where}: id {repr(line.get('id'))[:40]} is no whole number; mend it")
+            raise HeadscopeError(f"{where}: id {repr(line.get('id'))[:40]} is not a whole number; correct it")
         line["label"] = line.get("label") or ""
         if line["label"] not in ("", *PATTERNS):
             raise HeadscopeError(
-                f"{where}: label {str(line['label'])[:40]!r} is not one of {', '.join(PATTERNS)}; mend it"
+                f"{where}: label {str(line['label'])[:40]!r} is not one of {', '.join(PATTERNS)}; correct it"
             )
         yield where, line
 
@@ -148,16 +148,16 @@ def map_fields(where: str, line: dict[str, Any], length: int) -> dict[str, Any]:
     tokens: Any = line.get("tokens")
     classes: Any = line.get("token_class") or []
     if not _are(tokens, str) or len(tokens) != length:
-        raise HeadscopeError(f"{where}: tokens must be a list of {length}, as long as the map; mend it")
+        raise HeadscopeError(f"{where}: tokens must be a list of {length}, as long as the map; correct it")
     if classes and (not _are(classes, str) or len(classes) != length or set(classes) - set(TOKEN_CLASSES)):
-        raise HeadscopeError(f"{where}: token_class must be {length} of {', '.join(TOKEN_CLASSES)}; mend it")
+        raise HeadscopeError(f"{where}: token_class must be {length} of {', '.join(TOKEN_CLASSES)}; correct it")
     names = {name: line.get(name) or "" for name in NAMES}
     numbers = {name: line.get(name) or 0 for name in NUMBERS}
     for kind, kinds in ((str, names), (int, numbers)):
         for name, value in kinds.items():
             if not isinstance(value, kind):
                 wanted = "name" if kind is str else "number"
-                raise HeadscopeError(f"{where}: {name} {repr(value)[:40]} is not a {wanted}; mend it")
+                raise HeadscopeError(f"{where}: {name} {repr(value)[:40]} is not a {wanted}; correct it")
     return {"label": line["label"], "tokens": tuple(tokens), "token_class": tuple(classes), **names, **numbers}
 
 

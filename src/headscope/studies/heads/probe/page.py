@@ -103,7 +103,7 @@ def both(numbers: Numbers) -> Finding:
 
 
 def heads(numbers: Numbers) -> Iterator[Finding]:
-    """How far heads raise the score of the right word, and those that surely do."""
+    """How far heads raise the score of the right word, and those shown to do so."""
     for direction in numbers.labels("contribution", "direction"):
         array = numbers.array("contribution", direction=direction)
         raised = spread(array.drop_vars(("lower", "upper"), errors="ignore"))

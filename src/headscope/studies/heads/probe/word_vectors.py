@@ -33,7 +33,7 @@ NONE = 0
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of some words.
+    """The vectors of words.
 
     * `row_of`: the row of each word that the file has.
     * `table`: a row for each of them.

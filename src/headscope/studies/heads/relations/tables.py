@@ -49,11 +49,12 @@ def relations(result: xr.Dataset) -> list[ChosenHead]:
 
 def highest(result: xr.Dataset, direction: str, most: int) -> list[ChosenHead]:
     """The heads that give the most attention to all links in all sentences, without regard to the baselines."""
-    part = result.sel(relation="all")
-    ranked = part["link_attention"].sel(direction=direction).stack(position=("layer", "head")).dropna("position")
+    given = result["link_attention"].sel(relation="all", direction=direction)
+    ranked = given.stack(position=("layer", "head")).dropna("position")
     order = ranked["position"].values[np.argsort(-ranked.values, kind="stable")][:most]
-    positions = [{"layer": int(layer), "head": int(head), "direction": direction} for layer, head in order]
-    return [head_at(part, ALL_SENTENCES, position) for position in positions]
+    all_links = {"relation": "all", "direction": direction}
+    positions = [all_links | {"layer": int(layer), "head": int(head)} for layer, head in order]
+    return [head_at(result, ALL_SENTENCES, position) for position in positions]
 
 
 def least_gain(result: xr.Dataset) -> xr.DataArray:

@@ -69,7 +69,7 @@ def keys(seed: int, *numbers: Int[np.ndarray, " row"]) -> UInt64[np.ndarray, " r
 
 @dataclass(frozen=True)
 class RandomSample:
-    """At most `bound` occurrences, any alike."""
+    """At most `bound` occurrences, all equally likely."""
 
     bound: int
     rows: Occurrences | None = None

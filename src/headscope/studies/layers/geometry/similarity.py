@@ -25,7 +25,7 @@ Draws = Float[np.ndarray, "resample occurrence"]
 
 
 def centred(vectors: Float[np.ndarray, "occurrence width"]) -> Float[np.ndarray, "occurrence width"]:
-    """The vectors less their mean, divided by their length."""
+    """The vectors minus their mean, divided by their norm."""
     moved = vectors - vectors.mean(0)
     return moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), np.finfo(np.float32).tiny)
 

@@ -48,7 +48,7 @@ class Standard:
 
 
 def standard(training: Vectors) -> Standard:
-    """The standardisation of some training vectors.
+    """The standardisation of training vectors.
 
     >>> raw = torch.tensor([[[1.0, 5.0], [3.0, 5.0]]])
     >>> standard(raw)(raw).tolist()

@@ -59,7 +59,7 @@ def _loss(gains: xr.DataArray, q: xr.DataArray | None) -> Claim:
 
 
 def free_heads(numbers: Numbers) -> Iterator[Finding]:
-    """The heads whose loss is surely smaller than a point, by a metric that few changed answers do not move much."""
+    """The heads whose loss is shown to be below a point, by a metric that a few changed answers hardly move."""
     result = numbers.result
     metric = next((name for name in result["metric"].values.tolist() if name not in OF_CLASSES), None)
     if metric is None:

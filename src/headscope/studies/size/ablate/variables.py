@@ -63,7 +63,7 @@ class Effects:
         return {name: outputs for name, outputs in kinds.items() if outputs is not None}
 
     def gains_of(self, outputs: Float[np.ndarray, "variant example output"]) -> Gains:
-        """Gains of some variants over the model."""
+        """Gains of variants over the model."""
         seed, resamples = self.settings.seed, self.settings.resamples
         units = range(len(self.targets)) if self.task.items or self.task.pairs else self.task.dev.units
         return Gains(self.metrics, outputs, self.sweep.plain, self.targets, units, seed, resamples)

@@ -24,7 +24,7 @@ TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-5, torch.float16: 1e-2, torc
 
 
 def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
-    """Cut the rows and columns of some heads out of a copy of a model.
+    """Cut the rows and columns of heads out of a copy of a model.
 
     Michel et al. 2019 (section 4) and Voita et al. 2019 mask pruned heads; here they are removed.
     The outputs for a short padded batch are compared with those of the model with the same heads zeroed.

@@ -98,7 +98,7 @@ def costs(numbers: Numbers) -> Iterator[Finding]:
 
 
 def smaller(numbers: Numbers) -> Iterator[Finding]:
-    """The size and the speed of the saved model beside the whole one."""
+    """The size and the speed of the saved model, compared with the whole one."""
     if share := saved_share(numbers.result):
         before, after = (numbers("parameters", share_removed=step).value for step in (0.0, share))
         full, less = (numbers("megabytes", share_removed=step).value for step in (0.0, share))

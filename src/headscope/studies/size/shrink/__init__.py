@@ -10,7 +10,7 @@ from headscope.study import Dimension, Number, Study
 STEP, METRIC, LAYER, KIND, WORDS = ("step",), ("metric",), ("layer",), ("head_kind",), ("words_metric",)
 BY_STEP, BY_LAYER, HEADS = ("step", "metric"), ("step", "layer"), ("layer", "head")
 SEARCHED, HELD_OUT = "examples of the search", "held-out examples, which the search never saw"
-NEEDED = "held-out examples; models of the path, and the saved one; the bounds: where it may, and where it surely does"
+NEEDED = "held-out examples; models of the path, and the saved one; bounds: where this is possible, where it is shown"
 UNTRAINED = "held-out examples, before any training, with the whole vocabulary"
 CHOSEN = f"{UNTRAINED}; of random parts the mean of 5"
 GATES = "gates that are trained together with the model (Voita et al. 2019; Louizos et al. 2018)"

@@ -1,6 +1,6 @@
 """Models of one size whose parts are chosen otherwise: by the length of their weights, or at random."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -55,17 +55,17 @@ def _columns(output: object, parts: int) -> Float[np.ndarray, " part"]:
     return squares.reshape(parts, -1).sum(1).numpy()
 
 
-def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
+def variables(scores: Scores) -> dict[str, xr.DataArray]:
     """The scores of all choices, and what the search gains over the others.
 
     * `scores`: of the whole model, of that of the search, and of the others in their order.
     """
-    few = equal_units(units)
+    few, count = equal_units(scores.units), len(scores.units)
     by_choice = np.stack([*scores.values[1:3], scores.values[3:].mean(0)])  # [choice, metric]
     drawn = np.concatenate([scores.drawn[:, 1:3], scores.drawn[:, 3:].mean(1, keepdims=True)], axis=1)
     gain, gain_drawn = (scores.sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
     gain[0], gain_drawn[:, 0] = np.nan, np.nan
     added = Variables({"choice": CHOICES, "metric": scores.metrics}, STUDY.source, STUDY.labels)
-    added.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))
-    added.add("choice_gain", gain, interval=interval(gain_drawn, few), count=len(units))
+    added.add("choice_score", by_choice, interval=interval(drawn, few), count=count)
+    added.add("choice_gain", gain, interval=interval(gain_drawn, few), count=count)
     return added.arrays

@@ -49,30 +49,26 @@ class Evidence:
         """The score of the saved model, as it was loaded from its folder."""
         scores = judge.scores([self.before, judge.outputs(written, self.inputs)])
         added = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
-        added.add("reloaded_score", scores.values[-1])
-        return added.arrays
+        return {"reloaded_score": added.add("reloaded_score", scores.values[-1])}
 
 
 def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
     """Judge the models of all steps and the smaller one, before its training and after it."""
     judge, measured, size = found.search.judge, found.search.original, found.steps[-1].size
-    texts, seed, inputs = judge.texts, judge.settings.seed, encode(smaller, judge.texts.held_out)
-    original, by_parts = found.original, found.untrained
+    original, by_parts, inputs = found.original, found.untrained, encode(smaller, judge.texts.held_out)
     outputs = [judge.outputs(judge.model)]
     outputs += [judge.outputs(original.cut(step.size)) for step in found.steps[1:]]
     chosen = outputs[-1] if by_parts is original else judge.outputs(by_parts.cut(size))
-    others = [judge.outputs(model) for model in choices.other_choices(by_parts, size, seed)]
+    others = [judge.outputs(model) for model in choices.other_choices(by_parts, size, judge.settings.seed)]
     outputs += [judge.outputs(model, inputs) for model in (untrained, smaller)]
     read, answered = (judge.held_out, inputs), (outputs[0], outputs[-1])
     kept = original.kept(size)
     stays = heads_that_stay(measured, size, kept)
     arrays = path_variables(judge, found.steps, outputs)
-    arrays |= choices.variables(judge.scores([outputs[0], chosen, *others]), texts.units) if others else {}
+    arrays |= choices.variables(judge.scores([outputs[0], chosen, *others])) if others else {}
     arrays |= found.variables | kept_variables(measured, size, kept)
     if measured.fine or "head_gate" in arrays:
-        added = Variables({}, STUDY.source, STUDY.labels)
-        added.add("head_stays", stays.astype(float))
-        arrays |= added.arrays
+        arrays["head_stays"] = Variables({}, STUDY.source, STUDY.labels).add("head_stays", stays.astype(float))
     arrays |= groups.variables(judge, (judge.model, smaller), read, answered)
     facts = {
         "held_out": held_out_counts(judge.model, smaller, *read),
@@ -153,8 +149,7 @@ def kept_variables(original: Original, size: Size, kept: Kept) -> Arrays:
         share_added(original.of_heads, kept.heads) if kept.heads else heads,
     ]
     added = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
-    added.add("kept_share", np.stack(columns, axis=1) * there[:, None])
-    return added.arrays
+    return {"kept_share": added.add("kept_share", np.stack(columns, axis=1) * there[:, None])}
 
 
 def heads_that_stay(original: Original, size: Size, kept: Kept) -> Bool[np.ndarray, "layer head"]:

@@ -107,12 +107,12 @@ def target(speed: str | None, size: str | None, megabytes: float) -> SizeTarget:
     if speed is not None:
         match = SPEED.fullmatch(speed.strip())
         if match is None or (times := float(match.group(1))) < 1:
-            raise HeadscopeError(f"speed '{speed[:20]}' is no number of times from 1 on; write one as in 1.5x")
+            raise HeadscopeError(f"speed '{speed[:20]}' is not a factor of 1 or more; write one like 1.5x")
     if size is not None:
         match = SIZE.fullmatch(size.strip())
         units = UNITS | {"%": megabytes / 100}
         if match is None or not (most := float(match.group(1)) * units[(match.group(2) or "MB").upper()]):
-            raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB or 60%")
+            raise HeadscopeError(f"size '{size[:20]}' is not the size of a model; write one like 10MB or 60%")
     return SizeTarget(DEFAULT, None) if times is None and most is None else SizeTarget(times, most)
 
 
@@ -142,7 +142,7 @@ class ShrinkOptions:
       hold.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
       has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
-      (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
+      (default: the first four, and without a target, for a BERT, embeddings instead of the vocabulary).
     * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
     * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
     * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss
@@ -219,7 +219,7 @@ def plan_of(model: Model, options: ShrinkOptions) -> ShrinkPlan:
     named = None if options.parts is None else parts_in(options.parts)
     may_go = named or (*KINDS, EMBEDDINGS if narrow else VOCABULARY)
     if options.method == "gates" and EMBEDDINGS in may_go:
-        raise HeadscopeError("--method gates has no gates of embeddings; leave embeddings out of --parts")
+        raise HeadscopeError("--method gates has no gates for embeddings; leave embeddings out of --parts")
     plan = ShrinkPlan(**vars(options), target=target(speed, size, megabytes(model)), may_go=may_go)
     model.refuse_spread("made smaller")
     if plan.eight_bit:

@@ -68,7 +68,7 @@ class SearchRecord:
             reason = f"was begun with {changed}"
         except (ValueError, TypeError, LookupError, AttributeError):
             reason = "is damaged"
-        self.on_notice(f"'{self.path}' {reason}; the search starts anew")
+        self.on_notice(f"'{self.path}' {reason}; the search starts again")
         return None
 
     def save(self, state: SearchState) -> None:

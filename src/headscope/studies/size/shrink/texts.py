@@ -104,7 +104,7 @@ def task_texts(model: Model, corpus: Corpus, task: Task | None, settings: Settin
     names = ("training", "stopping", "held_out")
     texts = replace(plain, **{name: _with_answers(model, task, getattr(plain, name), settings) for name in names})
     if len({example.label for example in texts.held_out}) < 2:
-        settings.on_notice(f"model '{model.name}' answers all held-out texts alike: {INSTEAD}")
+        settings.on_notice(f"model '{model.name}' gives all held-out texts the same answer: {INSTEAD}")
         return None, plain
     held_out = Corpus(corpus.name, corpus.sha256, len(texts.held_out), {}, partial(iter, texts.held_out))
     return replace(task, dev=held_out), texts

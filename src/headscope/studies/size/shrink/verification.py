@@ -173,33 +173,24 @@ def recorded(result: xr.Dataset, name: str) -> SavedFacts:
 
     Raises `HeadscopeError` for facts and scores that the study does not write, and more timed tokens than 65,536.
     """
-    try:
-        return _recorded(result)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, ArithmeticError) as error:
-        words = f"{type(error).__name__}: {str(error)[:100]}"
-        raise HeadscopeError(
-            f"result '{name}' does not have the sizes, times and scores that 'headscope shrink' writes ({words}); "
-            "name a folder that it wrote"
-        ) from error
-
-
-def _recorded(result: xr.Dataset) -> SavedFacts:
-    known = json.loads(result.attrs["shrinking"])
-    files = [decode(known["eight_bit"]["megabytes"], list[float])[1]] if "eight_bit" in known else []
-    facts = SavedFacts(
-        parameters=decode(known["parameters"], list[int])[1],
-        timed=decode(known["timed"], list[TimedShape]),
-        times_as_fast=list(decode(known["times_as_fast"], tuple[float, float, float])),
-        words_head=decode(known["model_class"], list[str])[1].endswith("ForMaskedLM"),
-        megabytes=sum(files),
-    )
-    times = [number for shape in facts.timed for number in astuple(shape)]
-    for value in (facts.parameters, *facts.times_as_fast, *files, *times):
-        if not 0 < value < inf:
-            raise ValueError(f"{value!r} is no number above 0")
-    if not 0 < len(facts.timed) <= MOST_SHAPES or any(prod(shape) > MOST_TOKENS for shape in facts.shapes):
-        raise ValueError(f"timed are not 1 to {MOST_SHAPES} shapes of up to {MOST_TOKENS:,} tokens")
-    for name in ("shrunk_score", *["eight_bit_score"] * len(files)):
-        if result[name].dims != ("metric",) or not np.issubdtype(result[name].dtype, np.floating):
-            raise ValueError(f"{name} is no number for each metric")
-    return facts
+    what = f"result '{name}' does not have the sizes, times and scores that 'headscope shrink' writes"
+    with refusing(what, "name a folder that it wrote"):
+        known = json.loads(result.attrs["shrinking"])
+        files = [decode(known["eight_bit"]["megabytes"], list[float])[1]] if "eight_bit" in known else []
+        facts = SavedFacts(
+            parameters=decode(known["parameters"], list[int])[1],
+            timed=decode(known["timed"], list[TimedShape]),
+            times_as_fast=list(decode(known["times_as_fast"], tuple[float, float, float])),
+            words_head=decode(known["model_class"], list[str])[1].endswith("ForMaskedLM"),
+            megabytes=sum(files),
+        )
+        times = [number for shape in facts.timed for number in astuple(shape)]
+        for value in (facts.parameters, *facts.times_as_fast, *files, *times):
+            if not 0 < value < inf:
+                raise ValueError(f"{value!r} is no number above 0")
+        if not 0 < len(facts.timed) <= MOST_SHAPES or any(prod(shape) > MOST_TOKENS for shape in facts.shapes):
+            raise ValueError(f"timed are not 1 to {MOST_SHAPES} shapes of up to {MOST_TOKENS:,} tokens")
+        for score in ("shrunk_score", *["eight_bit_score"] * len(files)):
+            if result[score].dims != ("metric",) or not np.issubdtype(result[score].dtype, np.floating):
+                raise ValueError(f"{score} is no number for each metric")
+        return facts

@@ -161,7 +161,7 @@ def padded(numbers: Numbers) -> Finding:
 
 
 def changed(topic: str, name: str, **labels: Any) -> Part:
-    """The change of a number of heads: its mean, how many heads surely changed, and the spread."""
+    """The change of a number of heads: its mean, how many heads clearly changed, and the spread."""
 
     def part(numbers: Numbers) -> Finding:
         array = numbers.array(name, **labels)

@@ -17,7 +17,7 @@ NAMES = {
 
 @by_task
 def against_baselines(task: TaskNumbers) -> Finding | None:
-    """The fine-tuned model against the simple model that it beats least surely: it is above all if above that one."""
+    """The fine-tuned model against the simple model that is hardest to beat: above that one, it is above all."""
     score = task("score", init=ALL_WEIGHTS)
     gains = {name: task("baseline_gain", init=ALL_WEIGHTS, baseline=name) for name in task.simple_models}
     if not gains:

@@ -71,7 +71,7 @@ class Altered:
 
 @dataclass(frozen=True)
 class Replaced:
-    """An intervention that puts maps in the place of the attention of each layer: [copy, head, query, key]."""
+    """An intervention that replaces the attention of each layer by maps: [copy, head, query, key]."""
 
     maps: Sequence[Maps]
 

@@ -58,7 +58,7 @@ def attention_to(numbers: Numbers, name: str) -> np.ndarray:
 
 
 def idle_layers(relative: xr.DataArray, limit: float) -> list[int]:
-    """The layers whose gradient, beside that of other tokens, is surely below a limit."""
+    """The layers whose gradient, relative to that of other tokens, is shown to be below a limit."""
     return [int(layer["layer"]) for layer in relative if of_array(layer).upper < limit]
 
 
