@@ -17,6 +17,16 @@ def test_lines_are_some_seconds_apart_and_say_what_is_left(clock: list[float]) -
     assert said == ["profile: 100 of 400, 30 s left", "profile: 200 of 400, 20 s left"]
 
 
+def test_slower_inputs_count_as_they_are_and_at_the_end_nothing_is_left(clock: list[float]) -> None:
+    said: list[str] = []
+    with progress_bar("induction", 1000, show=Lines(said.append)) as (advance, _):
+        for done in [*[100] * 9, *[1] * 100]:
+            clock[0] += 10
+            advance(done)
+    assert said[8] == "induction: 900 of 1,000, 10 s left"
+    assert said[20] == "induction: 912 of 1,000, 15 min left" and said[-1] == "induction: 1,000 of 1,000"
+
+
 def test_a_short_phase_has_no_line_and_the_next_one_begins_anew(clock: list[float]) -> None:
     said: list[str] = []
     lines = Lines(said.append)

@@ -75,7 +75,7 @@ def test_without_a_total_nothing_is_said_and_with_several_phases_the_last_total_
 def test_what_checkpoints_have_is_no_measure(clock: list[float], restored: list[int]) -> None:
     study = Followed(clock, 4050)
     for inputs in restored:
-        study.needed.measure_anew("2,000 inputs are done by 'pass-1'; the pass goes on from there")
+        study.needed.measure_anew("2,000 inputs are done by 'pass-1'; the pass resumes from there")
         study.read(1, 0.01, inputs)
     assert times(study.read(4, 1.0)) == ["2 min"]  # 1,010 at 10 a second
 
@@ -105,8 +105,8 @@ WORDS = ("sample", "--limit", 40, "--batch-tokens", 60, "--resamples", 5, "--exa
 @pytest.mark.parametrize("options", [(), ("--json",), ("--workers", "2")], ids=" ".join)
 def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: tuple[str], soon: None) -> None:
     done = run_command("profile", model, *WORDS, *options, "-o", tmp_path)
-    assert done.exit_code == 0 and "left on this machine" not in done.stdout
-    (line,) = [line for line in done.stderr.splitlines() if "left on this machine" in line]
+    assert done.exit_code == 0 and "left at the rate of its first inputs" not in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if "left at the rate of its first inputs" in line]
     assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N uses fewer")
     if "--json" in options:
         assert json.loads(done.stdout)["report"]

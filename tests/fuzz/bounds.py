@@ -36,6 +36,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import config, pruned_checkpoint, tokenizer
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
+from headscope.models.saved_tokenizer import read_stored
 from headscope.papers import entry_file, model_card
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.results import hostile_netcdf as hostile
@@ -320,7 +321,7 @@ def _pruned_heads(size: int, _: Path) -> object:
 def _growth(size: int, folder: Path) -> object:
     step = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * size}
     (folder / "tokenizer.json").write_text(json.dumps({"normalizer": step}))
-    return tokenizer.refuse_growth(folder, "model")
+    return tokenizer.refuse_growth(read_stored(folder), "model")
 
 
 def _guarded(**variables: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 import headscope
 from headscope.capture.transformers_logging import quiet
-from headscope.models.saved_tokenizer import as_saved, tokenizer_note
+from headscope.models.saved_tokenizer import as_saved, read_stored, tokenizer_note
 from support.loading import edit
 from support.tiny import SPECIAL, save_tiny, tiny_vocabulary
 
@@ -48,7 +48,7 @@ def loaded(name: str, folder: Path) -> tuple[Any, Any]:
     """The tokenizer that transformers builds, and that which headscope reads."""
     with quiet():
         built = getattr(transformers, name).from_pretrained(folder)
-        return built, as_saved(built, folder)
+        return built, as_saved(built, folder, read_stored(folder))
 
 
 def digits(backend: Any) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tokenizers import Regex, normalizers
@@ -45,6 +46,13 @@ def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(fo
     with pytest.raises(HeadscopeError) as error:
         load_tokenizer(locate(str(folder)))
     assert "makes a text more than 10,000 times as long; save the" in str(error.value)
+
+
+def test_the_files_of_a_tokenizer_are_read_once(folder: Path) -> None:
+    with patch.object(Path, "read_text", autospec=True, side_effect=Path.read_text) as read:
+        load_tokenizer(locate(str(folder)))
+    names = [call.args[0].name for call in read.call_args_list]
+    assert names.count("tokenizer.json") == names.count("tokenizer_config.json") == 1
 
 
 def with_token(special: bool) -> PreTrainedTokenizerBase:

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 OnProgress = Callable[[str, int, int | None], None]
 # Seconds between the lines of a phase in a pipe; a phase that is shorter has none.
 SECONDS = 10.0
+RECENT = 5  # lines, whose rate tells the time that is left
 
 
 @contextmanager
@@ -97,7 +99,9 @@ class _Reported:
 
 
 class Lines:
-    """Lines of progress, at most one in `SECONDS`, with the time that is left at the rate so far.
+    """Lines of progress, at most one in `SECONDS`, with the time that is left at the rate of the last lines.
+
+    Inputs of a study are of several kinds, and the first ones may be the short ones.
 
     >>> lines = Lines(print, seconds=0)
     >>> lines("profile", 0, 200)
@@ -109,18 +113,23 @@ class Lines:
 
     def __init__(self, say: Callable[[str], None], seconds: float = SECONDS):
         self.say, self.seconds, self.phase = say, seconds, ""
-        self.began = self.said = 0.0
+        self.said, self.lines = 0.0, deque[tuple[float, int]](maxlen=RECENT)
 
     def __call__(self, phase: str, done: int, total: int | None) -> None:
         """Take note of progress; say it if the last line is long enough ago."""
         now = time.monotonic()
         if phase != self.phase:
-            self.phase, self.began, self.said = phase, now, now
+            self.phase, self.said = phase, now
+            self.lines = deque([(now, 0)], RECENT)
         if done and now - self.said >= self.seconds:
             self.said = now
+            before, first = self.lines[0]
+            self.lines.append((now, done))
             left = ""
             if total is not None and done <= total:  # else it is that of another phase
-                left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left"
+                left = f" of {total:,}"
+                if first < done < total:
+                    left += f", {duration((now - before) * (total - done) / (done - first))} left"
             self.say(f"{phase}: {done:,}{left}")
 
 

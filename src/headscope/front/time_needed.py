@@ -17,7 +17,7 @@ class TimeNeeded:
 
     >>> needed = TimeNeeded("profile", 12_000, limited=False, say=print)
     >>> needed.line(170.0)
-    'profile: about 3 min left on this machine, for 12,000 examples'
+    'profile: about 3 min left at the rate of its first inputs, for 12,000 examples'
     """
 
     def __init__(self, study: str, examples: int | None, *, limited: bool, say: Callable[[str], None]):
@@ -54,4 +54,4 @@ class TimeNeeded:
         """The line for the seconds that are left."""
         of = f", for {self.examples:,} examples" if self.examples else ""
         fewer = "; --limit N uses fewer" if self.limited else ""
-        return f"{self.study}: about {duration(seconds)} left on this machine{of}{fewer}"
+        return f"{self.study}: about {duration(seconds)} left at the rate of its first inputs{of}{fewer}"

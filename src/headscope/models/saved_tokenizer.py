@@ -5,7 +5,9 @@ know: a splitter of digits with GPT2Tokenizer, lower-casing with DebertaV2Tokeni
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -21,6 +23,7 @@ PROBE = (
     "\tÀ ﬁn ½ Straße ΣΊΣΥΦΟΣ Привет мир שלום مرحبا नमस्ते ภาษาไทย 我喜欢猫 私は猫が好き 한국어 😀 <b>``x''</b> $5 {i+=1} "
 )
 MOST_PIECES = 1_000
+DIGIT = re.compile(r"\d")
 # The steps that settings of `tokenizer_config.json` change: field of the step -> setting.
 FIELDS = {
     "BertNormalizer": {
@@ -32,19 +35,36 @@ FIELDS = {
 }
 
 
-def as_saved(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedTokenizerBase:
+def read_stored(folder: Path) -> dict[str, dict[str, Any]]:
+    """The content of the JSON files of a tokenizer by their names, without a file of which transformers says the fault.
+
+    They are read once: that of a large vocabulary has tens of megabytes.
+    """
+    files: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.glob("tokenizer*.json")):
+        with suppress(ValueError, RecursionError):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            files |= {path.name: content} if isinstance(content, dict) else {}
+    return files
+
+
+def as_saved(
+    tokenizer: PreTrainedTokenizerBase, folder: Path, files: Mapping[str, dict[str, Any]]
+) -> PreTrainedTokenizerBase:
     """The tokenizer that transformers has loaded from a folder, or that of its `tokenizer.json` if they differ.
 
     Both cut a probe: digits, case, blanks, signs, scripts and special tokens, alone and in a pair. Special tokens of
     the folder and of the class are in both. A setting that `tokenizer_config.json` states, and that transformers
     follows, holds before the file.
+
+    * `files`: what `read_stored` has read of the folder; it is changed.
     """
     kind = type(tokenizer)
     if kind is PreTrainedTokenizerFast or not isinstance(tokenizer, PreTrainedTokenizerFast):
         return tokenizer  # made from the file, or of Python alone
-    if not kind.__module__.startswith("transformers.") or not (folder / FILE).is_file():
+    if not kind.__module__.startswith("transformers.") or FILE not in files:
         return tokenizer  # made by the code of the folder, or without the file
-    stored, settings = _read(folder / FILE), _read(folder / SETTINGS) if (folder / SETTINGS).is_file() else {}
+    stored, settings = files[FILE], files.get(SETTINGS, {})
     text = _probe(tokenizer._tokenizer)
     cut = _cut(tokenizer._tokenizer, text)
     if _cut(_backend(tokenizer, stored), text) == cut:
@@ -69,10 +89,6 @@ def tokenizer_note(tokenizer: PreTrainedTokenizerBase) -> str:
     """A note if a tokenizer is not of the class that its folder names; "" if it is."""
     kind = getattr(tokenizer, "replaced_class", "")
     return f"of {FILE}; {kind}, as transformers builds it, cuts texts otherwise" if kind else ""
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _backend(tokenizer: PreTrainedTokenizerFast, stored: dict[str, Any]) -> Tokenizer:
@@ -101,7 +117,7 @@ def _with_settings(stored: dict[str, Any], settings: Mapping[str, Any]) -> dict[
 def _probe(backend: Any) -> str:
     """A text that steps may change, with pieces of the tokenizer: one that splits none of them changes nothing."""
     numbers = backend.get_vocab()
-    digits = [number for piece, number in numbers.items() if len(piece) > 1 and any(map(str.isdigit, piece))]
+    digits = [number for piece, number in numbers.items() if len(piece) > 1 and DIGIT.search(piece)]
     some = [
         number
         for several in (digits, numbers.values())

@@ -12,7 +12,7 @@ from typing import Any
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet
-from headscope.models.saved_tokenizer import FILE, SETTINGS, as_saved
+from headscope.models.saved_tokenizer import FILE, SETTINGS, as_saved, read_stored
 
 # These take the longest pieces of a text, the most probable, or those of the first merges: with fewer to choose from
 # these stay chosen.
@@ -159,7 +159,9 @@ def with_pieces(tokenizer: PreTrainedTokenizerBase, kept: Sequence[int], max_tok
             options["added_tokens_decoder"] = {str(new[int(old)]): token for old, token in added.items()}
         options["model_max_length"] = max_tokens
         settings.write_text(json.dumps(options), encoding="utf-8")
-        smaller = as_saved(AutoTokenizer.from_pretrained(scratch, local_files_only=True), Path(scratch))
+        smaller = as_saved(
+            AutoTokenizer.from_pretrained(scratch, local_files_only=True), Path(scratch), read_stored(Path(scratch))
+        )
     smaller.name_or_path = tokenizer.name_or_path
     return smaller
 

@@ -4,7 +4,6 @@ import copy
 import json
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, has_tokenizer
 from headscope.models.config import load_config
 from headscope.models.fast_tokenizer import fast
-from headscope.models.saved_tokenizer import as_saved, steps
+from headscope.models.saved_tokenizer import as_saved, read_stored, steps
 from headscope.storage.limits import MOST_GROWTH
 
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
@@ -36,14 +35,15 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     the model's, a token id beyond the model's embedding, or makes texts far longer.
     """
     name, folder = checkpoint.name, checkpoint.tokenizer_folder
-    refuse_growth(folder, name)
+    stored = read_stored(folder)
+    refuse_growth(stored, name)
     config = load_config(checkpoint, remote_code=remote_code)
     with quiet(), refusing(f"model '{name}': its tokenizer cannot be loaded", "save it again with save_pretrained"):
         file = {"gguf_file": checkpoint.file.name} if checkpoint.file and not has_tokenizer(folder) else {}
         tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, local_files_only=True, trust_remote_code=remote_code, **file
         )
-        tokenizer = as_saved(tokenizer, folder)
+        tokenizer = as_saved(tokenizer, folder, stored)
     tokenizer = fast(name, tokenizer)
     if not isinstance(tokenizer.model_max_length, int | float):
         raise HeadscopeError(
@@ -122,17 +122,16 @@ def piece_counts(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[i
     return list(map(len, tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]))
 
 
-def refuse_growth(folder: Path, name: str) -> None:
-    """Raise `HeadscopeError` if a tokenizer can make a text more than `MOST_GROWTH` times as long."""
-    for path in sorted(folder.glob("tokenizer*.json")):
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
-            continue  # transformers says what is wrong with it
-        parts = [stored.get(part) for part in ("normalizer", "pre_tokenizer")] if isinstance(stored, dict) else []
+def refuse_growth(stored: Mapping[str, Mapping[str, Any]], name: str) -> None:
+    """Raise `HeadscopeError` if a tokenizer can make a text more than `MOST_GROWTH` times as long.
+
+    * `stored`: its files, as of `read_stored`.
+    """
+    for file, content in stored.items():
+        parts = [content.get(part) for part in ("normalizer", "pre_tokenizer")]
         if growth([step for part in parts for step in steps(part)]) > MOST_GROWTH:
             raise HeadscopeError(
-                f"model '{name}': the normalizer of {path.name} makes a text more than {MOST_GROWTH:,} times as long; "
+                f"model '{name}': the normalizer of {file} makes a text more than {MOST_GROWTH:,} times as long; "
                 "save the model's own tokenizer into the folder"
             )
 
