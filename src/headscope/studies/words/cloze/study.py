@@ -58,7 +58,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `suites`: Suites by name or file.
     * `settings`: Seed, batch size, number of resamples, workers, and progress.
     * `directory`: Folder of the result.
-    * `data`: Folder in which the files of named suites lie.
+    * `data`: Folder with the files of named suites.
     * `items`: Also write items.csv: the scores of each item, in nats.
     * `limit`: Read N items of each suite, drawn evenly over its conditions.
     * `per_condition`: Read N items of each condition of each phenomenon (of each paradigm of BLiMP), spread evenly
