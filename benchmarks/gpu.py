@@ -37,8 +37,8 @@ from transformers import (
 
 from headscope import wrap
 from headscope.capture.attention_statistics import attention_statistics
-from headscope.capture.fused.band import ALL, FAR, Band
-from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks, offset_blocks
+from headscope.capture.band import ALL, FAR, Band
+from headscope.capture.fused_attention import LayerAttention, TokenMarks, offset_blocks
 from headscope.catalog import load as load_module
 from headscope.encoding.encoded import Encoded
 from headscope.measures import SURFACE
@@ -247,7 +247,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two lengths, three rounds")
     given = parser.parse_args()
     if not torch.cuda.is_available():
-        raise SystemExit("no GPU is at hand: the kernels are tested by Triton's interpreter (tests/capture/fused)")
+        raise SystemExit(
+            "no GPU is at hand: the kernels are tested by Triton's interpreter (tests/capture/test_fused_kernels.py)"
+        )
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}\n\nLargest difference from maps in float64")
     for case in CASES:
         print(case, {name: f"{error:.1e}" for name, error in errors(case).items()}, flush=True)

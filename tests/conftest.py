@@ -76,11 +76,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Modules of kernels have no tests of their own, and cannot be imported without triton."""
-    return (
-        True
-        if collection_path.parent.name == "fused" and collection_path.name in ("kernels.py", "layer_attention.py")
-        else None
-    )
+    return True if collection_path.name in ("fused_kernels.py", "fused_attention.py") else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -269,7 +269,7 @@ def test_from_the_middle_of_a_batch_several_processes_go_on(
         torch.set_num_threads(threads)
         several = replace(SETTINGS, workers=2, on_notice=notices.append)
         assert_same(sweep(planted, kept(folder, several)), uninterrupted)
-        assert "goes on from there" in notices.pop()
+        assert "resumes from there" in notices.pop()
 
 
 @pytest.mark.parametrize("change", ["variants", "examples", "outputs", "more"])

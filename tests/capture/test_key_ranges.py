@@ -14,11 +14,10 @@ from transformers.masking_utils import (
 )
 
 from headscope import catalog, read, wrap
-from headscope.capture import key_ranges as ranges_of_masks
 from headscope.capture import observer
 from headscope.capture.attention_mask import MASKED, lazy_mask
 from headscope.capture.fast_attention import fast_attention
-from headscope.capture.key_ranges import key_ranges, ranged_blocks
+from headscope.capture.key_ranges import ROWS, key_ranges, ranged_blocks
 from headscope.encoding.encoder import Words
 from headscope.measures import SURFACE
 from headscope.passes.batches import by_length
@@ -99,10 +98,10 @@ def test_only_columns_that_are_masked_get_a_mask() -> None:
 
 
 @pytest.mark.parametrize("function", [causal_mask_function, sliding_window_bidirectional_mask_function(5)])
-def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Callable, monkeypatch) -> None:
-    monkeypatch.setattr(ranges_of_masks, "ROWS", 16)
-    real = torch.ones(2, LENGTH, dtype=torch.bool)
-    real[1, LENGTH - 7 :] = False
+def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Callable) -> None:
+    length = ROWS + LENGTH
+    real = torch.ones(2, length, dtype=torch.bool)
+    real[1, length - 7 :] = False
     keywords = {
         "mask_function": function,
         "attention_mask": real,
@@ -110,7 +109,7 @@ def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Cal
         "device": torch.device("cpu"),
     }
     found, eager = (
-        key_ranges(make(2, LENGTH, LENGTH, **keywords), 2, LENGTH, LENGTH) for make in (lazy_mask, eager_mask)
+        key_ranges(make(2, length, length, **keywords), 2, length, length) for make in (lazy_mask, eager_mask)
     )
     for name in ("first", "last", "clear", "end"):
         np.testing.assert_array_equal(getattr(found, name), getattr(eager, name), err_msg=name)

@@ -63,12 +63,12 @@ def test_whole_documents_are_drawn_for_what_is_read_across_sentences(tmp_path: P
     assert found.drawn == "33 of 132, drawn as whole documents, seed 0"
 
 
-def test_of_a_large_file_the_beginning_is_drawn_from_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "FROM", 66)
-    found = read(text(tmp_path), limit=5)
-    assert found.drawn == "5 of the first 66, drawn evenly over documents, seed 0"
-    assert max(int(example.id.rpartition(":")[2]) for example in found) <= 72
-    assert read(text(tmp_path), limit=5, from_first=False).drawn.startswith("5 of 132")
+def test_of_a_large_file_the_beginning_is_drawn_from_and_said(tmp_path: Path) -> None:
+    path = text(tmp_path, documents=30, lines=800)
+    found = read(path, limit=5)
+    assert found.drawn == "5 of the first 20,000, drawn evenly over documents, seed 0"
+    assert max(int(example.id.rpartition(":")[2]) for example in found) <= 20_026
+    assert read(path, limit=5, from_first=False).drawn.startswith("5 of 24,030")
 
 
 @pytest.mark.parametrize("kind", ["text", "paragraphs"])

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
-from headscope.corpora import stream as stream_module
-from headscope.corpora.stream import Stream
+from headscope.corpora.stream import MOST_MARKS, Stream
 from headscope.errors import HeadscopeError
 from support.tiers import paired
 
@@ -115,17 +114,14 @@ def test_what_stands_before_an_example_is_not_read(tmp_path: Path, end: str, lin
     assert min(lines_read) >= 181
 
 
-def test_of_a_large_corpus_few_places_are_kept(
-    tmp_path: Path, lines_read: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stream_module, "MOST_MARKS", 8)
-    corpus = read(written(tmp_path, "x.txt", "A text.\n" * 100))
+def test_of_a_large_corpus_few_places_are_kept(tmp_path: Path, lines_read: list[int]) -> None:
+    corpus = read(written(tmp_path, "x.txt", "A text.\n" * 2 * MOST_MARKS))
     stream = corpus.again()
-    assert isinstance(stream, Stream) and len(stream.marks.marks) <= 8
-    for first in range(100):
+    assert isinstance(stream, Stream) and len(stream.marks.marks) <= MOST_MARKS
+    for first in range(0, 2 * MOST_MARKS, 1000):
         lines_read.clear()
         assert next(corpus.since(first)).id == f"x.txt:{first + 1}"
-        assert len(lines_read) <= 16
+        assert len(lines_read) <= 4
 
 
 def test_a_folder_is_read_from_the_file_of_an_example(tmp_path: Path, lines_read: list[int]) -> None:

@@ -75,7 +75,7 @@ def test_without_a_total_nothing_is_said_and_with_several_phases_the_last_total_
 def test_what_checkpoints_have_is_no_measure(clock: list[float], restored: list[int]) -> None:
     study = Followed(clock, 4050)
     for inputs in restored:
-        study.needed.measure_anew("2,000 inputs are done by 'pass-1'; the pass goes on from there")
+        study.needed.measure_anew("2,000 inputs are done by 'pass-1'; the pass resumes from there")
         study.read(1, 0.01, inputs)
     assert times(study.read(4, 1.0)) == ["2 min"]  # 1,010 at 10 a second
 

@@ -112,8 +112,8 @@ def test_configurations_of_other_versions_are_read(pooling: dict[str, Any], ways
     [
         ({}, [("3_LSTM", "LSTM")], "the module 'LSTM' of sentence-transformers is not read"),
         ({"pooling_mode": ["mean", "odd"]}, [], "it pools states by mean and odd, which is not read"),
-        ({}, [("../pool", "Dense")], "cannot be read; save it anew"),
-        ({}, [("3_Dense", "Dense")], "cannot be read; save it anew"),  # without safetensors weights
+        ({}, [("../pool", "Dense")], "cannot be read; save it again"),
+        ({}, [("3_Dense", "Dense")], "cannot be read; save it again"),  # without safetensors weights
     ],
 )
 def test_what_is_not_read_is_refused_by_name(pooling, more, line, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_activation_is_never_imported_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match=r"its Dense has 'os.system' of sentence_embedding, which is not read"):
         modules_in(folder)
     (folder / "modules.json").write_text("[1]")
-    with pytest.raises(HeadscopeError, match="cannot be read; save it anew"):
+    with pytest.raises(HeadscopeError, match="cannot be read; save it again"):
         modules_in(folder)
     (folder / "modules.json").unlink()
     assert modules_in(folder).pooling == ("mean",)

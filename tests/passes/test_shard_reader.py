@@ -269,7 +269,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
                 measured(model, corpus, replace(again, on_progress=stop(Killed)))
         else:
             assert bits(measured(model, corpus, again)) == bits(complete)
-        assert "the pass goes on from there" in notices.pop()
+        assert "the pass resumes from there" in notices.pop()
 
 
 def test_children_end_with_their_parent(model: Model, corpus: Corpus, tmp_path: Path) -> None:

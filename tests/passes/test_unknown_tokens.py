@@ -33,7 +33,7 @@ def test_a_tenth_of_unknown_tokens_is_said_and_a_half_is_refused(tmp_path: Path)
     ("pieces", "reason"),
     [
         (["A", "DOG"], "its vocabulary has no small letters"),
-        (["A", "C"], "its pieces are single letters: put blanks between them, or read sequences with --kind fasta"),
+        (["A", "C"], "its pieces are single letters, but not all: put blanks between them, or read with --kind fasta"),
         (["a", "dog"], "its vocabulary has no capitals: is 'do_lower_case' of its tokenizer off?"),
         (["a", "Dog"], "its vocabulary may lack their script or language"),
     ],

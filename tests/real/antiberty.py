@@ -26,6 +26,25 @@ def test_no_token_is_a_sink(result: Any) -> None:
     np.testing.assert_allclose(attention.sel(token_class=["cls", "sep"]), [0.005, 0.015], atol=0.005)
 
 
+def test_heads_are_broad(result: Any) -> None:
+    assert float(result["entropy"].mean() / result["uniform_entropy"]) == pytest.approx(0.77, abs=0.02)
+
+
+def test_trp41_and_cys104_are_predicted(tmp_path: Path) -> None:
+    """Each residue masked once; both residues and the rest are classes."""
+    rows = []
+    for name, chain in (("heavy", HEAVY), ("light", LIGHT)):
+        places = {chain.index("W", 30): "Trp41", chain.index("YYC") + 2: "Cys104"}
+        rows += [f"# {name}", *(f"{letter}\t{places.get(at, 'other')}" for at, letter in enumerate(chain)), ""]
+    (tmp_path / "places.tsv").write_text("\n".join(rows), encoding="utf-8")
+    result = headscope.cloze(
+        headscope.load(Path("out/real/antiberty")), f"classes:{tmp_path / 'places.tsv'}", random=False, controls=False
+    )
+    assert result["accuracy"].sel(phenomenon=["Trp41", "Cys104"]).values.tolist() == [1, 1]
+    assert float(result["perplexity"].sel(phenomenon="other")) < 1.25
+    assert float(result["perplexity_baseline"].sel(phenomenon="other", baseline="unigram")) > 10
+
+
 def test_heads_look_at_single_residues(result: Any) -> None:
     share = result["piece_attention"]
     assert share.sel(layer=1, head=1, piece="S").item() == pytest.approx(0.59, abs=0.06)

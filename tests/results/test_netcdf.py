@@ -103,11 +103,10 @@ def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
     refuse(saved, r"its variables declare [0-9,]+ bytes, more than 10 times the [0-9,]+ of the file; save it without")
 
 
-def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 10**6)
+def test_texts_have_the_room_of_the_longest(saved: Path) -> None:
     with opened(saved) as file:
-        file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
-    refuse(saved, "variable 'texts' declares 4,000,000 bytes")
+        file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 450_000, *"b" * 999]
+    refuse(saved, "variable 'texts' declares 1,800,000,000 bytes")
 
 
 def test_sizes_are_checked_before_texts_are_read(saved: Path, never: Callable[[str], None]) -> None:
@@ -123,8 +122,7 @@ def test_short_texts_with_the_room_of_a_long_one_are_refused(saved: Path) -> Non
     refuse(saved, "its texts declare [0-9,]+ bytes, more than 100 times the [0-9,]+ of the file; shorten the longest")
 
 
-def test_one_text_in_all_places_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PACKED_LEAST", 10**6)
+def test_one_text_in_all_places_is_refused(saved: Path) -> None:
     with opened(saved) as file:
         file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
     refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")

@@ -25,6 +25,8 @@ REFUSED = {
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
+    ("gradients", "decoder"): "it has no head for the next word",
+    ("prune", "one head"): "has at most 1 head in a layer, and keep 1",
     ("kv", "no feature"): "none of its 1 texts has 13 tokens",
     ("shrink", "one example"): "has 1 text that the model can read; at least 2 are needed",
     (

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from headscope import Model
-from headscope.capture.fused import statistics
+from headscope.capture import fused_statistics
 
 
 def refuse_without_triton() -> None:
@@ -23,12 +23,12 @@ def refuse_without_triton() -> None:
 @contextmanager
 def fused(*models: Model) -> Iterator[None]:
     """Within this context kernels run on this processor, for models that forget what they knew of it."""
-    statistics.DEVICES.add("cpu")
+    fused_statistics.DEVICES.add("cpu")
     try:
         _forget(models)
         yield
     finally:
-        statistics.DEVICES.discard("cpu")
+        fused_statistics.DEVICES.discard("cpu")
         _forget(models)
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers.masking_utils import causal_mask_function, eager_mask, sdpa_mask
 
-from headscope.capture.fused.band import Band, band_of
+from headscope.capture.band import Band, band_of
 from headscope.capture.watch import current, statistics_of
 
 # A mask up to this many elements per example is made whole; a larger one is made as the blocks need it.

@@ -8,8 +8,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headscope.capture.fused.band import FAR, Band
-from headscope.capture.fused.statistics import WIDEST, kernels_run_on
+from headscope.capture.band import FAR, Band
+from headscope.capture.fused_statistics import WIDEST, kernels_run_on
 from headscope.capture.observer import blocks
 from headscope.errors import HeadscopeError
 
@@ -85,7 +85,7 @@ def attention_statistics(  # noqa: PLR0913
 def _by_kernels(
     query: Tensor, key: Tensor, lse: Tensor | None, members: Tensor | None, *, lengths: Tensor, **settings: Any
 ) -> dict[str, Any]:
-    from headscope.capture.fused.layer_attention import LOG2_E, LayerAttention, TokenMarks
+    from headscope.capture.fused_attention import LOG2_E, LayerAttention, TokenMarks
 
     query, key = (states if states.stride(-1) == 1 else states.contiguous() for states in (query, key))
     layer = LayerAttention(query, key, lengths.to(torch.int32), **settings)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
+from headscope.capture.fused_statistics import FusedStatistics, NeedsMap
 from headscope.encoding.batch import FIRST_OF_TEXT, QUERY_GROUPS, Batch, BlockIndex
 from headscope.encoding.pair_sums import SUMS
 

@@ -13,7 +13,7 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.capture.eager import short_input
-from headscope.capture.fused.statistics import why_maps
+from headscope.capture.fused_statistics import why_maps
 from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections

@@ -74,7 +74,7 @@ def _reason(tokenizer: PreTrainedTokenizerBase) -> str:
     """Why tokens may be unknown, by the letters of the vocabulary."""
     pieces = tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)
     if all(len(piece) == 1 for piece in pieces):
-        return "its pieces are single letters: put blanks between them, or read sequences with --kind fasta"
+        return "its pieces are single letters, but not all: put blanks between them, or read with --kind fasta"
     letters = "".join(pieces)
     if letters == letters.upper():
         return "its vocabulary has no small letters"

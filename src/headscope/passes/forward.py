@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.eager import short_input
-from headscope.capture.fused.statistics import NeedsMap
+from headscope.capture.fused_statistics import NeedsMap
 from headscope.capture.layer_stack import stack
 from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
+from headscope.capture.fused_statistics import FusedStatistics, NeedsMap
 from headscope.capture.observer import Observer, RowEntropy
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows, Values

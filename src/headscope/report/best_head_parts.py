@@ -19,7 +19,6 @@ from headscope.report.wording import Estimate, agree, estimate, first_of, number
 from headscope.results import in_series
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, enough
 
-NAMED = 8
 OF_THIS_HEAD = "Intervals are those of the head that this run chose; on other data another may be chosen."
 NAMED, HALF = 4, 0.5
 

@@ -14,6 +14,20 @@ from headscope.statistics.significance import LOWER_IS_BETTER, POWER, smallest_c
 WHOLE: dict[str, dict[str, float]] = {"baseline": {}, "pruned_score": {"share_removed": 0.0}, "whole_score": {}}
 
 
+def change(similarity: xr.DataArray, since: str = "since the first model") -> xr.DataArray:
+    """1 minus a similarity of attention, with its interval; 0 where nothing has changed. `since` ends its name.
+
+    >>> coords = {"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])}
+    >>> changed = change(xr.DataArray([0.75], coords, ["layer"]))
+    >>> changed.item(), changed["lower"].item(), changed["upper"].item()
+    (0.25, 0.0, 0.5)
+    """
+    ends = {"lower": "upper", "upper": "lower"} if "lower" in similarity.coords else {}
+    bounds = {end: 1 - similarity[other] for end, other in ends.items()}
+    attrs = {"long_name": f"change of attention {since}", "units": "1 − cosine"}
+    return (1 - similarity).assign_coords(bounds).assign_attrs(similarity.attrs | attrs).rename("change")
+
+
 def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False) -> Finding | None:
     """The finding that a model scores no better than chance; None where it does, or chance is not known.
 

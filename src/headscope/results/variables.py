@@ -155,14 +155,18 @@ def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tupl
 
 
 def add_held_out(
-    variables: Variables, best: Sequence[BestHead | None], names: Sequence[str], count: Count, shares: int = 0
+    variables: Variables, best: Sequence[BestHead | None], names: Sequence[str], cases: str, shares: int = 0
 ) -> None:
     """Add the scores of the best heads on the other half, each with its interval, NaN where there is no best head.
 
     * `names`: the variables in the order of the rows of `BestHead.held_out`.
-    * `count`: the number of cases of the other half; it stands beside the first score.
+    * `cases`: what the cases of the other half are, such as "words of each relation"; their number stands beside the
+      first score.
     * `shares`: this many of the first scores are means of zeros and ones.
     """
+    numbers = column(best, lambda choice: int(choice.held_out.count), 0)
+    dims = variables.labels[names[0]].dims
+    count = Count(numbers, f"{cases} on the other half", cases.partition(" ")[0], dims)
     for row, name in enumerate(names):
         means, intervals = held_out_scores(best, row, share=row < shares)
         variables.add(name, means, interval=intervals, count=count if row == 0 else None)

@@ -124,7 +124,7 @@ class Interventions:
         masked = batch.inputs["input_ids"][0].eq(mask).nonzero().flatten()
         if not len(masked):
             raise HeadscopeError(
-                f"the text has no masked word; write {tokenizer.mask_token} in the text, in the place of a word"
+                f"the text has no masked word; write {tokenizer.mask_token} in the text instead of a word"
             )
         logits = self._logits(batch)[masked]
         return [self._words(f"{tokenizer.mask_token} {number + 1}", row) for number, row in enumerate(logits)]

@@ -251,7 +251,7 @@ def test_words_without_ids_are_numbered():
     [
         ("# global.columns = ID LEMMA\n1\tAnn\n", "line 1: global.columns 'ID LEMMA' needs FORM, and each name once"),
         ("# global.columns = ID FORM FORM\n1\ta\ta\n", "needs FORM, and each name once"),
-        (PLUS + "1\tAnn\n", "line 2: 2 columns, expected the 7 of global.columns, separated by tabs; mend"),
+        (PLUS + "1\tAnn\n", "line 2: 2 columns, expected the 7 of global.columns, separated by tabs; correct"),
         (
             f"1\tAnn{9 * TAB}_\n",
             "line 1: 11 columns, expected the 10 of CoNLL-U, .*CoNLL-U Plus are named in its first",

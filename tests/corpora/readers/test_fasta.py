@@ -12,15 +12,16 @@ from headscope import HeadscopeError, read
 from headscope.corpora import Options
 from support.written import corpus
 
-GOOD = "\n>one human\r\nQvQ\r\n\r\nL-V*\n>empty\n>\nAC D\n"
+GOOD = "\n>one human\r\nQvQ\r\n\r\nL-V*\n>empty\n>\nAC U\n"
 
 
 def test_each_record_is_a_sequence_of_letters_and_what_is_changed_is_counted():
     found = corpus("x.fasta", GOOD)
     first, second = (example.first[0] for example in found)
     assert (first.text, first.document, first.forms) == ("Q V Q L V", "one", tuple("QVQLV"))
-    assert (second.text, second.document) == ("A C D", "x.fasta:7")
+    assert (second.text, second.document) == ("A C U", "x.fasta:7")
     counts = {"small letters, read as capitals": 1, "gaps": 1, "stops (*)": 1, "headers without a sequence": 1}
+    counts["letters that are none of the 20 amino acids, read as they are"] = 1
     assert found.skipped == counts
 
 

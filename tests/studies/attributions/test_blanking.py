@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -75,26 +74,31 @@ class Announced(Exception):
     """What takes the time is said, and has not begun."""
 
 
-def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.words.attributions.study.explain_corpus", Mock(side_effect=Announced))
-    model, lines, totals = wrap(tiny_bert(), tiny_tokenizer()), list[str](), list[int]()
-    corpus = read(["the cat saw it.", *["the dog ran"] * 14])  # of 7 and 5 tokens
-    settings = Settings(resamples=20, on_notice=lines.append, on_total=totals.append)
-    for budget, full, expected in (
-        (20 * (7 * 7 + 11 * 5 * 5), False, 12),
-        (100, False, 2),
-        (10**6, False, 15),
-        (100, True, 15),
-    ):
-        monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
-        with pytest.raises(Announced):
-            run(model, corpus, settings, flow=0, altered=0, full=full)
-        assert totals.pop() == 15 + PASSES * expected
-        assert (f"{expected} of 15 inputs are scored" in lines[-1]) == (expected < 15)
-    budget = ALTERED_PASSES * (7 + 10 * 5)
-    monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
+@pytest.mark.parametrize(
+    ("tokens", "options", "scored", "altered"),
+    [
+        (32, {}, 12, 0),
+        (5, {}, 15, 0),
+        (32, {"full": True}, 15, 0),
+        (32, {"scored": 0, "altered": 60}, 0, 40),
+    ],
+)
+def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(
+    tokens: int, options: dict[str, Any], scored: int, altered: int
+) -> None:
+    """An input of 32 tokens is scored by 640 passes: 260,000 tokens are 12 of them."""
+    lines, totals = list[str](), list[int]()
+
+    def said(line: str) -> None:
+        lines.append(line)
+        raise Announced
+
+    inputs = max(15, options.get("altered", 0))
+    corpus = read([" ".join(["the dog ran"] * 10)[: 4 * (tokens - 2) - 1]] * inputs)
+    settings = Settings(resamples=20, on_notice=said, on_total=totals.append)
+    asked: dict[str, Any] = {"flow": 0, "altered": 0} | options
     with pytest.raises(Announced):
-        run(model, corpus, settings, scored=0, flow=0, altered=15)
-    assert totals.pop() == 15 + ALTERED_PASSES * 11
-    said = "attention is altered in 11 of 15 inputs, and head by head in 0 of them; --full"
-    assert lines[-1].startswith(said)
+        run(wrap(tiny_bert(), tiny_tokenizer()), corpus, settings, **asked)
+    assert totals == [inputs + PASSES * scored + ALTERED_PASSES * altered]
+    expected = {12: "12 of 15 inputs are scored", 0: "attention is altered in 40 of 60 inputs, and head by head in 0"}
+    assert lines[0].startswith(expected.get(scored, "15 inputs are scored"))

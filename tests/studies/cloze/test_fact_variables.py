@@ -24,7 +24,7 @@ def test_facts_over_wordings_and_without_names() -> None:
         good, -3 - good, rank, choice, 0, {}, {}, rank * 0.5, rank * 0.5, rank
     )  # right, wrong, right, right
     matched, guessed = np.array([1, 0, 0, 0], bool), np.array([0, 1, 0, 0], bool)
-    made = fact_variables(items, own, matched, guessed, Settings(resamples=10))
+    made = fact_variables(items, own, {}, matched, guessed, Settings(resamples=10))
     assert made["accuracy_by_name_filter"].values[0] == pytest.approx([2 / 3, 1])
     assert float(made["precision_at_5"][0]) == 0.75 and float(made["accuracy_of_most_frequent"][0]) == 1
     assert {name: float(made[name][0]) for name in ("consistency", "right_in_all", "precision_at_10")} == {
@@ -50,7 +50,7 @@ def worded(right: dict[str, list[float]]) -> tuple[list[ClozeItem], ItemScores]:
 def best(right: dict[str, list[float]]) -> tuple[float, float]:
     items, own = worded(right)
     none = np.zeros(len(items), bool)
-    made = fact_variables(items, own, none, none, Settings(resamples=10))
+    made = fact_variables(items, own, {}, none, none, Settings(resamples=10))
     return float(made["accuracy_of_best_wording"][0]), float(made["best_wording_gain"][0])
 
 
@@ -64,7 +64,7 @@ def test_facts_that_are_all_wrong_leave_the_gain_of_a_wording_open() -> None:
     items, own = worded({"one": [0.0] * 8, "other": [0.0] * 8})
     none = np.zeros(len(items), bool)
     gain = with_interval(
-        xr.Dataset(fact_variables(items, own, none, none, Settings(resamples=10))), "best_wording_gain"
+        xr.Dataset(fact_variables(items, own, {}, none, none, Settings(resamples=10))), "best_wording_gain"
     )
     most = 1 - 0.025 ** (1 / 8)
     assert [float(gain["lower"][0]), float(gain["upper"][0])] == pytest.approx([-most, most])

@@ -116,6 +116,12 @@ def test_what_is_wrong_with_contacts_is_said_with_its_remedy(
         headscope.contacts(letter_model(), headscope.read(folder / "x.fasta"), QUICK, contacts=folder / name)
 
 
+def test_sequences_of_one_name_are_refused(folder: Path) -> None:
+    (folder / "y.fasta").write_text(">s0 a\nQVQ\n>s0 b\nQVL\n")
+    with pytest.raises(HeadscopeError, match="2 sequences are named 's0'; give each a name of its own"):
+        read_contacts(folder / "x.tsv", headscope.read(folder / "y.fasta"))
+
+
 def test_a_matrix_of_distances_is_refused(folder: Path) -> None:
     (folder / "maps").mkdir()
     np.save(folder / "maps" / "s0.npy", np.full((14, 14), 3.5))

@@ -155,7 +155,7 @@ def test_the_command_reads_several_corpora(tmp_path: Path) -> None:
     assert saved["share_total"].sizes == {"task": 2, "pattern": 5}
     assert saved.attrs["n_examples"] == 4
     assert (out / "report.html").is_file() and (out / "figures" / "share_total.svg").is_file()
-    assert "share total" in result.stdout
+    assert "share of all maps" in result.stdout
 
 
 def test_the_command_reads_1000_examples_unless_told_otherwise() -> None:

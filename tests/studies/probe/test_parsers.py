@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.block_parts import SPECIAL
-from headscope.studies.heads.probe.observer import Treebank, padded
+from headscope.studies.heads.probe.observer import CELLS, Treebank, padded
 from headscope.studies.heads.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
@@ -119,11 +119,10 @@ def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
     assert float(scores[0, 0, 1, 4]) == pytest.approx(expected, abs=1e-5)
 
 
-def test_batches_have_each_sentence_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    bank = treebank_of([sentence([0] + [1] * (number % 7)) for number in range(50)], 1)
-    monkeypatch.setattr(Treebank, "LIMIT", 200)
+def test_batches_have_each_sentence_once_and_are_bounded() -> None:
+    bank = treebank_of([sentence([0] + [1] * (40 * (number % 7))) for number in range(50)], 1)
     parts = bank.groups(4, np.arange(1, 50))
     assert sorted(number for part in parts for number in part) == list(range(1, 50))
     for part in parts:
         longest = max(len(bank.sentences[number]) for number in part) + SPECIAL
-        assert len(part) <= 4 and (len(part) == 1 or len(part) * longest**2 <= 200)
+        assert len(part) <= 4 and (len(part) == 1 or len(part) * longest**2 <= CELLS)

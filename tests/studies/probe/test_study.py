@@ -19,7 +19,7 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.linguistics.spanning_tree import tree
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS
-from headscope.passes.captured_treebanks import capture_treebanks
+from headscope.passes.captured_treebanks import capture_treebanks, of_two_minutes
 from headscope.report.study_page import study_page
 from headscope.studies.heads.probe.experiments import at_offset
 from headscope.studies.heads.probe.observer import Treebank, attention_pass
@@ -194,24 +194,16 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(
             run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 
-@pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 30), (None, 40, 10)])
-def test_samples_of_many_sentences_are_read_and_one_line_says_so(
-    model: headscope.Model, monkeypatch: pytest.MonkeyPatch, training: Corpus | None, trained: int, tested: int
-) -> None:
-    monkeypatch.setattr("headscope.studies.heads.probe.study.TRAINED", 20)
-    monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
-    monkeypatch.setattr("headscope.passes.captured_treebanks.IN_ALL", 50)
+@pytest.mark.parametrize("trains", [True, False])
+def test_samples_of_many_sentences_are_read_and_one_line_says_so(trains: bool) -> None:
     lines: list[str] = []
-    settings = Settings(resamples=5, on_notice=lines.append)
-    options: dict[str, Any] = FAST | {"epochs": 1, "seeds": 1, "random": False}
-    result = run(model, TREEBANK, settings, training=training, **options)
-    assert json.loads(result.attrs["training"])["sentences"] == trained and result.attrs["test_sentences"] == tested
-    assert json.loads(result.attrs["training"])["sha256"] == TREEBANK.sha256
-    (line,) = lines
-    assert result.attrs["read_in_part"] == line
-    assert f"{50 if training is None else 30} of 60 sentences" in line and "--full reads all" in line
-    assert ("20 of 60 sentences" in line) is (training is not None)
-    assert ("2.4 times the time" if training else "1.2 times the time") in line
-    assert ("1.4 times as narrow" if training else "1.1 times as narrow") in line
-    result = run(model, TREEBANK, settings, training=training, full=True, **options)
-    assert json.loads(result.attrs["training"])["sentences"] == (60 if training else 48) and lines == [line]
+    corpus, settings = headscope.read([f"text {number}" for number in range(2_400)]), Settings(on_notice=lines.append)
+    training = corpus if trains else None
+    read, trained, line = of_two_minutes(corpus, training, 1_000, settings, full=False)
+    assert read.n_examples == (600 if trains else 1_600) and lines == [line]
+    assert (trained.n_examples if trained else None) == (1_000 if trains else None)
+    assert f"{read.n_examples:,} of 2,400 sentences" in line and "--full reads all" in line
+    assert ("1,000 of 2,400 sentences" in line) is trains
+    assert ("3.0 times the time" if trains else "1.5 times the time") in line
+    assert ("2.0 times as narrow" if trains else "1.2 times as narrow") in line
+    assert of_two_minutes(corpus, training, 1_000, settings, full=True) == (corpus, training, "") and lines == [line]

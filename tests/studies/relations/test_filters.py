@@ -83,14 +83,10 @@ def test_a_large_corpus_is_read_again_and_not_kept(monkeypatch: pytest.MonkeyPat
     kept, dropped = linked(corpus_of(*FRAMES.values()), "annotated", PAPER)
     assert [example.id for example in kept] == [example.id for example in kept] == ["0", "1", "8"]
     assert dropped["sentences without a link"] == 1 and isinstance(kept.again, partial)
-    assert kept.again.func is module._again
+    assert kept.again.func is module._again and [example.id for example in kept.since(1)] == ["1", "8"]
 
 
-@pytest.mark.parametrize("few", [0, 4_000])
-def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(
-    streamed: None, monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    monkeypatch.setattr(module, "IN_MEMORY", few)
+def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(streamed: None) -> None:
     kept, dropped = linked(read("sample"), "pairs", Limits(12))
     assert dropped and [example.id for example in kept.since(3)] == [example.id for example in kept][3:]
     assert kept.n_documents == len({example.document for example in kept}) < read("sample").n_documents

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.heads.relations.link_attention import LinkAttention
-from headscope.studies.heads.relations.observer import LinkObserver
+from headscope.studies.heads.relations.observer import MOST_BATCHES, LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_inputs import inputs_of, maps_of, spaced
@@ -142,23 +142,22 @@ def test_a_link_without_a_pair_of_tokens_is_counted_and_left_out() -> None:
     assert counts == {"links without a pair of tokens": 2}
 
 
-def test_the_links_of_a_batch_are_looked_for_once_for_all_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_links_of_a_batch_are_looked_for_once_for_all_models() -> None:
     inputs = inputs_of(
         Example("l", (spaced("the \u200d\u00ad ran dog", Link("x", (0,), (1,)), Link("y", (0,), (2,))),))
     )
-    looked, look = list[Any](), LinkObserver._links_of
-    monkeypatch.setattr(LinkObserver, "_links_of", lambda self, batch: looked.append(batch) or look(self, batch))
     links: dict[bytes, tuple[Any, ...]] = {}
     for seed in range(2):
+        before = [*links.values()]
         maps = maps_of(inputs, seed=seed)
         shared, apart = (found_by(LinkObserver(links=known), [maps], inputs) for known in (links, None))
         np.testing.assert_array_equal(shared.linked, apart.linked)
         np.testing.assert_array_equal(shared.sink_others, apart.sink_others)
-    assert len(looked) == 3 and len(links) == 1
-    monkeypatch.setattr("headscope.studies.heads.relations.observer.MOST_BATCHES", 1)
-    others = inputs_of(*[Example("o", (spaced("the dog ran"),))] * 2)[1:]
-    found_by(LinkObserver(links=links), [maps_of(others)], others)
-    assert len(looked) == 4 and [*links] == [np.array([1]).tobytes()]
+        assert len(links) == 1 and all(kept is found for kept, found in zip(before, links.values(), strict=False))
+    others = inputs_of(*[Example("o", (spaced("the dog ran"),))] * (MOST_BATCHES + 1))
+    for index in range(1, MOST_BATCHES + 1):
+        found_by(LinkObserver(links=links), [maps_of(others[index:][:1])], others[index:][:1])
+    assert [*links] == [np.array([MOST_BATCHES]).tobytes()]
 
 
 def test_examples_without_links_ask_nothing() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import Selection
@@ -41,8 +40,7 @@ def known() -> LinkAttention:
     )
 
 
-def test_means_are_over_rows_and_resampled_with_them(known: LinkAttention, draws: np.ndarray, monkeypatch) -> None:
-    monkeypatch.setattr(bootstrap, "CHUNK", 7)
+def test_means_are_over_rows_and_resampled_with_them(known: LinkAttention, draws: np.ndarray) -> None:
     found = score(known, draws)
     compared = [row for row in range(INPUTS) if row % 5]
     for name, values, its in (

@@ -18,7 +18,6 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink import gate_training
-from headscope.studies.size.shrink.distillation import DistilledExamples, examples_of
 from headscope.studies.size.shrink.gate_training import GatedSet, gated_examples, trained_gates
 from headscope.studies.size.shrink.gates import TrainedGates, chosen, gate_shapes, smallest
 from headscope.studies.size.shrink.judge import Judge, judge_of
@@ -54,11 +53,6 @@ def judging_by(original: Original) -> Judge:
     return judge_of(original.model, None, texts, QUICK)
 
 
-def choosing_of(original: Original) -> DistilledExamples:
-    """What gates are trained on."""
-    return examples_of(judging_by(original), original.model, (), None)
-
-
 def price_of(original: Original) -> ExpectedPrice:
     """The price by bytes; the target is just met by half of the neurons and heads."""
     wanted = SizeTarget(None, megabytes(original.cut(HALF)) + 1e-6)
@@ -91,7 +85,7 @@ def test_model_is_trained_together_with_its_gates(original: Original, trained: T
 
 
 def test_wanted_price_falls_to_the_target_or_to_the_lowest(original: Original) -> None:
-    begun = gated_examples(choosing_of(original), gate_shapes(original), price_of(original), 0.5, 40).train
+    begun = gated_examples(judging_by(original), gate_shapes(original), price_of(original), 0.5, 40).train
 
     def wanted(least: float, step: int) -> float:
         learned = replace(begun, least=least)

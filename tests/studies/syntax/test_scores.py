@@ -11,7 +11,7 @@ from scipy.stats import t
 
 from headscope.linguistics.dependencies import FixedWord
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics import bootstrap, intervals
+from headscope.statistics import intervals
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import Selection, split_in_half
 from headscope.studies.heads.syntax.scores import HeadPredictions, best, best_baseline, hits, score
@@ -124,8 +124,7 @@ def test_subtypes_of_punctuation_are_punctuation() -> None:
     assert words.by_relation()["all"].relation.tolist() == ["punctual"]
 
 
-def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray, monkeypatch) -> None:
-    monkeypatch.setattr(bootstrap, "CHUNK", 7)
+def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray) -> None:
     words, right = known
     its = np.flatnonzero(words.relation == "obj")
     found = score(words[its], draws, split_in_half(draws.shape[1], 0))

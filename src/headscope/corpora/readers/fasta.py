@@ -24,7 +24,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     """Each sequence; the first word of its header is its document.
 
     Letters are words of their own, with a blank between two of them where the tokenizer of the model needs it. Small
-    letters (masked regions) are read as capitals, gaps and `*` are left out, and all of these are counted.
+    letters (masked regions) are read as capitals, gaps and `*` are left out; these and rare letters are counted.
     """
     name, cursor = Path(source).name, options.cursor or Cursor()
     blank, sequence = "" if reads_letters(options.offsets) else " ", ""
@@ -64,6 +64,8 @@ def _record(name: str, header: tuple[str, ...], sequence: str, blank: str) -> It
     letters = letters.translate(dict.fromkeys(map(ord, LEFT_OUT)))
     if small := sum(map(str.islower, letters)):
         yield Skipped("small letters, read as capitals", small)
+    if rare := sum(letter not in AMINO_ACIDS for letter in letters.upper() if letter.isalpha()):
+        yield Skipped("letters that are none of the 20 amino acids, read as they are", rare)
     if len(letters) > LONGEST_TEXT:
         yield Bad(line, long_text(letters))
     elif wrong := next((sign for sign in letters if not (sign.isascii() and sign.isalpha())), ""):

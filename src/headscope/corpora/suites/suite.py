@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -17,8 +18,10 @@ from headscope.storage.files import opening, refuse_text
 READERS = "corpora/suites/readers"
 Item = ClozeItem | Bad | Skipped
 # Suites that are named by a file of one's own.
-OF_FILES = ("own", "treebank")
+OF_FILES = ("own", "treebank", "sequences")
 TREEBANKS = (".conllu", ".conllup", ".cupt")
+# Kinds of corpora of which each word is a gap, named before a colon.
+SEQUENCES = ("fasta", "classes")
 # The deepest folder below --data in which the files of a suite are looked for.
 DEPTH = 3
 
@@ -84,7 +87,9 @@ def _read(source: str, data: str | Path | None, limit: int | None, per_condition
         ids.add(item.id)
         items.append(item)
     if not items:
-        raise HeadscopeError(f"suite '{source}' has no items; write one JSON object a line, as docs/cloze.md says")
+        counts = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+        left_out = f" ({counts})" if counts else ""
+        raise HeadscopeError(f"suite '{source}' has no items{left_out}; write its lines as docs/cloze.md says")
     if per_condition is not None:
         items = spread(items, per_condition)
     chosen = items if limit is None else drawn(items, limit)
@@ -117,6 +122,12 @@ def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., I
     refuse_text("suite", source)
     modules, name = catalog.listed(READERS, "SUITES"), source.replace("-", "_").lower()
     names = [suite for suite in modules if suite not in OF_FILES]
+    kind, _, file = source.partition(":")
+    if kind not in SEQUENCES or not file:
+        suffixes = catalog.constant("corpora/readers", "fasta", "SUFFIXES")
+        kind, file = "fasta" if source.removesuffix(".gz").endswith(suffixes) else "", source
+    if kind and Path(file).is_file():
+        return Path(file.removesuffix(".gz")).stem, partial(_reader("sequences", "sequences"), kind=kind), [file]
     if Path(source).is_file():
         plain = Path(source).name.removesuffix(".gz")
         # of two suites of one file, such as marvin_linzen and marvin_linzen_verbs, the first one

@@ -30,7 +30,10 @@ def export(
     top: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100_000, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values."
+            min=1,
+            max=100_000,
+            metavar="N",
+            help="Keep the N rows with the largest values of a LaTeX or Markdown table.",
         ),
     ] = None,
     out: Annotated[

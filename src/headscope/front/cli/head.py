@@ -49,7 +49,7 @@ def head(
     *,
     debug: bool,
 ) -> None:
-    """Tell all that is known of a head, from all results in some folders; without HEAD rank the heads."""
+    """Tell all that is known about a head, from all results in some folders; without HEAD rank the heads."""
     with user_errors(debug):
         from headscope.report.cards import gather
         from headscope.results.hub import fetch

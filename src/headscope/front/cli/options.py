@@ -121,7 +121,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "training_limit": (
         int | None,
         None,
-        _corpus("--train-limit", parser=most, metavar="N|all", help="As --limit, of --train."),
+        _corpus("--train-limit", parser=most, metavar="N|all", help="As --limit, for --train."),
     ),
     "skip_bad": (bool, False, _corpus("--skip-bad", help="Leave out and count what cannot be read.")),
     "annotate": (

@@ -27,7 +27,7 @@ def report(
         ),
     ],
     again: Annotated[
-        bool, typer.Option("--again", help="Of several results also the pages whose numbers have not changed.")
+        bool, typer.Option("--again", help="Also write the pages of results whose numbers have not changed.")
     ] = False,
     no_title: Annotated[
         bool, typer.Option("--no-title", help="Leave out the titles inside the figures of one column.")

@@ -32,7 +32,7 @@ SHOWN = 8  # characters of a hash
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o.")]
 Tolerance = Annotated[float, typer.Option(min=0, max=1e9, help="Largest absolute difference of equal numbers.")]
 Relative = Annotated[
-    float, typer.Option(min=0, max=1e9, help="Added to the tolerance: this share of the saved number.")
+    float, typer.Option(min=0, max=1e9, help="Share of the saved number that is added to the tolerance.")
 ]
 Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="NEW", help="Keep the new result in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")]

@@ -8,7 +8,7 @@ import { make } from "./dom.js";
  */
 export function kindButtons(kinds, chosen, total, choose) {
   return kinds.map(({ kind, name, colour, meaning, count, beside }) => {
-    const more = beside ? `; ${beside} more beside another kind` : "";
+    const more = beside ? `; ${beside} more where it comes second` : "";
     const number = [count || "", beside ? `+${beside}` : ""].join(" ").trim();
     const button = make("button", { type: "button", class: "kind", "data-kind": kind, title: `${count} of ${total} heads: ${meaning}${more}`,
       "aria-pressed": String(kind === chosen), onclick: () => choose(kind === chosen ? "" : kind) }, name, make("small", {}, ` ${number || 0}`));

@@ -35,9 +35,9 @@ export function tryView(context) {
 /** What this model predicts. */
 function whatChanges({ predicts, can_fill_mask: fills, mask_token: mask, task_labels: labels }) {
   if (predicts === "next") return "The model predicts the word that follows the text.";
-  if (fills) return `The model predicts masked words: write ${mask ?? "[MASK]"} in the text in the place of a word.`;
+  if (fills) return `The model predicts masked words: write ${mask ?? "[MASK]"} in the text instead of a word.`;
   if (labels?.length) return `The model predicts one of ${labels.length} classes: ${labels.join(", ")}.`;
-  return "This model has no prediction of its own: what changes are the sentences of the corpus that it finds nearest to the text.";
+  return "This model predicts no words or classes: see which sentences of the corpus it finds nearest to the text.";
 }
 
 function tables({ before, after }) {

@@ -106,7 +106,7 @@ def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """The nearest heads, the mean divergence from all heads, and the cluster."""
+    """The nearest heads, the mean divergence from all heads, and the cluster; nothing where one head was measured."""
     if not numbers:
         return
     head = (numbers[0].layer, numbers[0].head)
@@ -118,6 +118,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     places = np.argwhere(~np.isnan(values).all((0, 1)))  # [other, layer and head]
     others = values[:, :, *places.T]  # [layer, head, other]
     near = [tuple(places[at]) for at in np.argsort(others[here], kind="stable") if tuple(places[at]) != here]
+    if not near:
+        return
     texts = "; ".join(
         f"{head_name(layers[layer], heads[column])} {of_array(array[*here, layer, column]).text}"
         for layer, column in near[:NEAREST]

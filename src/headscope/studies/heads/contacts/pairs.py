@@ -1,6 +1,6 @@
 """Which pairs of words are contacts: by a file of pairs, by matrices in a folder, or by the corpus itself."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -53,10 +53,12 @@ class Contacts:
 def read_contacts(source: Path | None, corpus: Iterable[Example]) -> Contacts:
     """Contacts of a file of pairs, of a folder with the matrices of the examples of a corpus, or of None.
 
-    Raises `HeadscopeError` for a file that cannot be read, naming the line, and for a matrix of another size.
+    Raises `HeadscopeError` for a file that cannot be read, naming the line, for a matrix of another size, and for two
+    sequences of one name.
     """
     if source is None:
         return Contacts(None, {})
+    _refuse_equal_names(source, corpus)
     if source.is_dir():
         return Contacts(source, {example.document: _matrix(source, example) for example in corpus})
     if (separator := SEPARATORS.get(source.suffix.lower())) is None:
@@ -73,6 +75,15 @@ def read_contacts(source: Path | None, corpus: Iterable[Example]) -> Contacts:
     if not by_name:
         raise HeadscopeError(f"contacts '{source}' have no pair: no line has {COLUMNS}")
     return Contacts(source, {name: np.array(pairs, np.int64) for name, pairs in by_name.items()})
+
+
+def _refuse_equal_names(source: Path, corpus: Iterable[Example]) -> None:
+    """Raise `HeadscopeError` where a name does not tell the sequence."""
+    name, times = max(Counter(example.document for example in corpus).items(), key=lambda pair: pair[1])
+    if times > 1:
+        raise HeadscopeError(
+            f"contacts '{source}': {times} sequences are named '{name[:40]}'; give each a name of its own (after '>')"
+        )
 
 
 def _annotated(example: Example) -> Iterator[tuple[int, int]]:

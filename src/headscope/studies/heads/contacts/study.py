@@ -87,7 +87,7 @@ def _with_contacts(corpus: Corpus, source: Contacts, apart: int) -> tuple[Corpus
         named = f"'{source.source}'" if source.source else "links or trees"
         raise HeadscopeError(
             f"corpus '{corpus.name}' has no contact {apart} or more apart in {named}; name pairs with --contacts, by "
-            "the names of the sequences, or lower --apart"
+            f"the names of the sequences, such as '{next(iter(corpus)).document[:40]}', or lower --apart"
         )
     if pairs > MOST_PAIRS:
         raise HeadscopeError(

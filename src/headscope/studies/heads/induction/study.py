@@ -59,7 +59,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Model to measure; with output embeddings, copying is measured too.
     * `sequences`: Number of repeated sequences of random tokens.
-    * `copy`: Most tokens of one copy; fewer where copies do not fit into the model.
+    * `copy`: Largest number of tokens in one copy; fewer if copies do not fit into the model.
     * `repeats`: How often each sequence is repeated in an input.
     * `contexts`: Lengths of the texts with a planted pair, as 128,512; by default a quarter and all of what the model
       reads, up to 128.

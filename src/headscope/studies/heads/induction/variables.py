@@ -38,9 +38,7 @@ def of_best(best: Sequence[BestHead | None], heads: Heads) -> Arrays:
     """The head that gains most on one half of the repeated sequences, scored on the other."""
     variables = Variables({"relation": RELATIONS}, STUDY.source, STUDY.labels, resampled=MADE)
     add_place(variables, best, heads)
-    cases = column(best, lambda head: int(head.held_out.count), 0)
-    count = Count(cases, "tokens with such links on the other half", "tokens", ("relation",))
-    add_held_out(variables, best, ("chosen_attention", "chosen_control", "chosen_gain"), count)
+    add_held_out(variables, best, ("chosen_attention", "chosen_control", "chosen_gain"), "tokens with such links")
     return variables.arrays
 
 

@@ -70,15 +70,13 @@ def mixed(numbers: Numbers) -> Finding:
     """The heads in which no pattern prevails."""
     share = over_corpora(numbers.result, "share")
     heads = [reading for reading in strongest(1 - share.max("pattern")) if reading.value > HALF]
-    verb, total = "has" if len(heads) == 1 else "have", int(share.notnull().all("pattern").sum())
+    total = int(share.notnull().all("pattern").sum())
+    if not heads:
+        text = "Each head has one pattern in more than half of its maps."
+        return Finding(f"Each of {total} heads has a main pattern", text)
     largest = ", ".join(f"{reading.head} ({number(1 - reading.value)})" for reading in heads[:5])
     more = f" and {len(heads) - 5} more" if len(heads) > 5 else ""
-    text = (
-        f"Their largest shares: {largest}{more}."
-        if heads
-        else "Each head has one pattern in more than half of its maps."
-    )
-    return Finding(f"{len(heads) or 'None'} of {total} heads {verb} no main pattern", text)
+    return Finding(f"{len(heads)} of {total} heads without a main pattern", f"Their largest shares: {largest}{more}.")
 
 
 def patterns(numbers: Numbers) -> Iterator[Finding]:

@@ -49,8 +49,8 @@ def run(
       installed ones.
     * `frequency`: Also attention to tokens by how frequent their pieces are in the corpus, which is read once more for
       it.
-    * `predicted_frequency`: The same, and by how often the model itself predicts the pieces, which takes one more pass;
-      of a model with a head for masked or next words.
+    * `predicted_frequency`: The same, and by how often the model itself predicts the pieces, in one more pass; needs a
+      head for masked or next words.
     * `frequency_list`: As `frequency`, with the classes of a list: a file of words and their counts, with a tab or a
       comma between them. Tokens whose piece it lacks are in no class, and counted.
 

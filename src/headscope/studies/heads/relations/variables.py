@@ -72,6 +72,4 @@ def _add_tests(variables: Variables, p: np.ndarray, heads: tuple[int, ...]) -> N
 def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[int, ...]) -> None:
     add_place(variables, best, heads)
     variables.add("chosen_direction", column(best, lambda head: DIRECTIONS[head.selected.direction], ""))
-    sentences = column(best, lambda head: int(head.held_out.count), 0)
-    count = Count(sentences, "sentences of each relation on the other half", "sentences", ("relation",))
-    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], count)
+    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], "sentences of each relation")

@@ -133,6 +133,4 @@ def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[in
     add_place(variables, best, heads)
     variables.add("chosen_direction", column(best, lambda choice: DIRECTIONS[choice.selected.direction], ""))
     _add_fixed_words(variables, "chosen", column(best, lambda choice: choice.selected.baseline, None))
-    words = column(best, lambda choice: int(choice.held_out.count), 0)
-    count = Count(words, "words of each relation on the other half", "words", ("relation",))
-    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], count, shares=2)
+    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], "words of each relation", shares=2)

@@ -41,8 +41,8 @@ def run(
     Arguments:
 
     * `other`: Another model with the same tokenizer, whose layers are aligned with those of the first.
-    * `words`: Most random tokens to keep, and most [CLS].
-    * `occurrences`: Most tokens to keep for the comparison of occurrences.
+    * `words`: Largest number of random tokens to keep, and of [CLS].
+    * `occurrences`: Largest number of tokens to keep for the comparison of occurrences.
 
     Raises `HeadscopeError` if no example fits into the model, or the other model reads other tokens.
 

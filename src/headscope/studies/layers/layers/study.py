@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
-    * `held_out`: Share of the training sentences for choices.
+    * `held_out`: Share of the training sentences that choose penalty and layer.
     * `random`: Also probe the model with random weights, of three seeds.
     * `codes`: Measure the online code.
     * `mix`: Train scalar mixes.

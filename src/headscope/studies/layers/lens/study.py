@@ -67,10 +67,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Model with a masked-language or causal head.
     * `corpus`: Text whose pieces are predicted.
     * `suite`: Also read the gaps of this suite, by name or file, such as agreement.
-    * `data`: Folder in which the files of a named suite lie.
+    * `data`: Folder with the files of a named suite.
     * `text`: Put states of this text, up to the word it predicts (or with [MASK]), into the text of `against`.
     * `against`: Text of the same number of pieces that predicts another word.
-    * `answers`: The words that the two texts are to predict, as WORD,WORD; by default those that they do.
+    * `answers`: The words that the two texts are to predict, as WORD,WORD; by default those that the model predicts.
     * `predictions`: Report at most this number of predictions.
     * `map_predictions`: Fit the maps to at most this number of predictions; 0 leaves the maps out.
     * `every_piece`: Mask each piece of a text once, not four of them: a text of N pieces is read N times.

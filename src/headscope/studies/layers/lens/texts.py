@@ -102,6 +102,7 @@ def _chosen(
         window = range(start, min(start + 256, len(examples)))
         texts = [sentence(segment_text(examples[number].first)) for number in window]
         for text, number in zip(scored_pieces(model, texts), window, strict=True):
+            text = _in_vocabulary(text, model.tokenizer.unk_token_id, left_out)
             if len(text.ids) > model.max_tokens:
                 left_out["too long"] += 1
             elif not len(text.places):
@@ -112,7 +113,14 @@ def _chosen(
                 predicted += len(kept[-1].places)
         if predicted >= most:
             break
-    return ReadTexts(kept, units[numbers], left_out, [examples[number] for number in numbers])
+    return ReadTexts(kept, units[numbers], +left_out, [examples[number] for number in numbers])
+
+
+def _in_vocabulary(text: ScoredPieces, unknown: Any, left_out: Counter[str]) -> ScoredPieces:
+    """A text without predictions of pieces that the vocabulary lacks, which are counted."""
+    there = text.places[text.ids[text.places] != unknown]
+    left_out["pieces that the vocabulary lacks"] += len(text.places) - len(there)
+    return replace(text, places=there, units=there)
 
 
 def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator, most_masked: int) -> ScoredPieces:

@@ -15,7 +15,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import Cell, Estimate, estimate, layers_named
+from headscope.report.wording import Cell, Estimate, estimate, layers_named, sentence_case
 from headscope.results import in_series
 
 NAMES = {
@@ -168,7 +168,7 @@ def by_layer(numbers: Numbers, name: str) -> Figure:
         series[words] = constant.assign_coords(lower=constant, upper=constant)
     joined = in_series(series).assign_attrs(array.attrs, long_name=NAMES[name])
     caption = (
-        f"{array.attrs['long_name'].capitalize()}; 95% intervals over sentences. Probes of all layers and baselines "
+        f"{sentence_case(array.attrs['long_name'])}; 95% intervals over sentences. Probes of all layers and baselines "
         "are trained the same way. After Hewitt and Manning (2019), Table 1 and Figure 4."
     )
     return Figure(name, "Scores by layer", curve(joined, "layer"), caption, name)

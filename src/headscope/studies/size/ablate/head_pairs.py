@@ -100,7 +100,7 @@ class ComparedHeads:
       those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
     * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
     * `pairs`: Folder of a clusters result, whose most similar heads are disabled in pairs; or all, for any pairs.
-    * `most_pairs`: Number of pairs.
+    * `most_pairs`: Largest number of pairs.
     """
 
     heads_of: list[str] | None = None

@@ -16,7 +16,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import one_training, unlearned
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import Estimate, examples, measured, of_array, rate, several
+from headscope.report.wording import Estimate, examples, measured, of_array, rate, sentence_case, several
 from headscope.statistics.significance import LOWER_IS_BETTER, RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values
@@ -58,7 +58,7 @@ def metrics_of(result: xr.Dataset) -> list[str]:
 def baseline(numbers: Numbers) -> Iterator[Finding]:
     scores, metrics = numbers.array("baseline"), metrics_of(numbers.result)
     texts = [f"{label('metric', metric)} {of_array(scores.sel(metric=metric)).text}" for metric in metrics]
-    yield Finding("With all heads", f"{', '.join(texts).capitalize()}.{examples(scores)}")
+    yield Finding("With all heads", f"{sentence_case(', '.join(texts))}.{examples(scores)}")
     if numbers.words.get("unit") == "kv":
         yield Finding("Shared keys", "Query heads that share keys are disabled together, and have the same numbers.")
 

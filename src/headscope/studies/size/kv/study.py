@@ -58,11 +58,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `directory`: Folder of the result.
     * `sinks`: Number of first tokens that a KV head keeps.
     * `window`: Number of last tokens that a KV head keeps, the token itself included.
-    * `length`: Most tokens of a text.
+    * `length`: Largest number of tokens in a text.
     * `texts`: Number of texts: the first that are long enough.
     * `bound`: Largest rise of the loss that the plan may cost, in nats a token.
-    * `by`: Order in which KV heads are let forget: by the loss without each, or by attention far back, which takes one
-      pass in place of one for each KV head.
+    * `by`: Order in which KV heads may forget: by the rise of the loss for each, or by attention far back, which takes
+      one pass instead of one for each KV head.
     * `needles`: Also plant random tokens far back that have to be recalled.
 
     Raises `HeadscopeError` for a model that does not predict the next word, keys that are not each layer's own, and a

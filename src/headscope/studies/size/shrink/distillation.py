@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,13 @@ States = Float[Tensor, "example token width"]
 
 @dataclass(frozen=True)
 class DistillationSet:
-    """Inputs of the smaller model, and the whole model that it learns from.
+    """Inputs of the smaller model, which learns from the whole model of the judge.
 
     * `pieces`: the id in the whole model's vocabulary of each piece of the smaller one's.
     * `layers`: the layers that the smaller model keeps; with none only the states after the last layer are compared.
     """
 
     inputs: list[Encoded]
-    teacher: Model
     judge: Judge
     pieces: Tensor
     layers: tuple[int, ...]
@@ -64,7 +64,7 @@ class DistillationSet:
         network.eval()
         teacher_batch = batch | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
         with torch.no_grad():
-            theirs = self.teacher.network(**teacher_batch, output_hidden_states=True)
+            theirs = self.judge.model.network(**teacher_batch, output_hidden_states=True)
         ours, real = network(**batch, output_hidden_states=True), batch["attention_mask"].bool()
         states, wanted = ours.hidden_states, theirs.hidden_states
         # What leaves a kept layer is compared with what enters the next kept one in the whole model.
@@ -78,12 +78,11 @@ class DistillationSet:
 class DistilledExamples:
     """What `training.loop.train` trains on and keeps the best epoch by: the mean squared change of outputs.
 
-    * `stopping`: inputs of the smaller model; `before`: the outputs of the whole model for them.
+    * `stopping`: inputs of the smaller model.
     """
 
     train: DistillationSet
     stopping: list[Encoded]
-    before: Outputs
     cut: int = 0
     metric: str = "loss"
 
@@ -91,6 +90,11 @@ class DistilledExamples:
     def targets(self) -> Float[np.ndarray, " example"]:
         """Zeros: the outputs hold the losses."""
         return np.zeros(len(self.stopping))
+
+    @cached_property
+    def before(self) -> Outputs:
+        """The outputs of the whole model."""
+        return self.train.judge.outputs(self.train.judge.model, self.train.judge.stopping)
 
     @property
     def settings(self) -> Settings:
@@ -111,11 +115,9 @@ def examples_of(
 
     * `layers`, `pieces`: that it keeps; None for all pieces.
     """
-    teacher, texts = judge.model, judge.texts
-    numbering = torch.tensor(pieces or range(teacher.network.config.get_text_config().vocab_size))
-    learned = DistillationSet(encode(smaller, texts.training), teacher, judge, numbering, layers)
-    before = judge.outputs(teacher, judge.stopping)
-    return DistilledExamples(learned, encode(smaller, texts.stopping), before)
+    numbering = torch.tensor(pieces or range(judge.model.network.config.get_text_config().vocab_size))
+    learned = DistillationSet(encode(smaller, judge.texts.training), judge, numbering, layers)
+    return DistilledExamples(learned, encode(smaller, judge.texts.stopping))
 
 
 def distilled(smaller: Model, examples: DistilledExamples, recipe: TrainingRecipe, folder: Path) -> Model:
@@ -152,7 +154,7 @@ def trained(
     if (done := record.completed()) is not None:
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
         return done
-    with fast(start.network), fast(examples.train.teacher.network):
+    with fast(start.network), fast(examples.train.judge.model.network):
         return train(start, examples, recipe, settings, record, epochs=epochs)
 
 

@@ -149,10 +149,9 @@ def trained_gates(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    choosing = examples_of(judge, judge.model, (), None)
     recipe = replace(recipe, keep="last", weight_decay=0.0)
-    steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
-    examples = gated_examples(choosing, gate_shapes(measured), price, least, steps)
+    steps = recipe.epochs * -(-len(judge.training) // recipe.batch)
+    examples = gated_examples(judge, gate_shapes(measured), price, least, steps)
     gates, network, record = examples.train.gates, cast("Any", examples.train.model.network), RunRecord(folder)
     network.add_module(NAME, gates.to(network.device))
 
@@ -172,20 +171,20 @@ def trained_gates(
 
 
 def gated_examples(
-    choosing: DistilledExamples,
+    judge: Judge,
     shapes: Mapping[str, tuple[int, ...]],
     price: ExpectedPrice,
     least: float,
     steps: int,
 ) -> GatedExamples:
     """A copy of the model with new gates, and what it is trained on in this many steps."""
-    teacher = choosing.train.teacher
-    model = replace(teacher, network=deepcopy(teacher.network).eval(), sha256="", files=())
+    choosing = examples_of(judge, judge.model, (), None)
+    model = replace(judge.model, network=deepcopy(judge.model.network).eval(), sha256="", files=())
     gates = Gates(shapes, even=price.even)
     gated_set = GatedSet(
         **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps
     )
-    return GatedExamples(gated_set, choosing.stopping, choosing.before)
+    return GatedExamples(gated_set, choosing.stopping)
 
 
 def _without_gates(network: PreTrainedModel) -> PreTrainedModel:

@@ -36,18 +36,16 @@ class Evidence:
     * `variables`, `facts`: of the result.
     * `inputs`: the held-out texts as the smaller model reads them.
     * `stays`: the heads that stay.
-    * `before`: the outputs of the model before it was made smaller.
     """
 
     variables: Arrays
     facts: dict[str, Any]
     inputs: list[Encoded]
     stays: Bool[np.ndarray, "layer head"]
-    before: Outputs
 
     def reloaded(self, judge: Judge, written: Model) -> Arrays:
         """The score of the saved model, as it was loaded from its folder."""
-        scores = judge.scores([self.before, judge.outputs(written, self.inputs)])
+        scores = judge.scores([judge.before, judge.outputs(written, self.inputs)])
         added = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
         return {"reloaded_score": added.add("reloaded_score", scores.values[-1])}
 
@@ -56,8 +54,7 @@ def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
     """Judge the models of all steps and the smaller one, before its training and after it."""
     judge, measured, size = found.search.judge, found.search.original, found.steps[-1].size
     original, by_parts, inputs = found.original, found.untrained, encode(smaller, judge.texts.held_out)
-    outputs = [judge.outputs(judge.model)]
-    outputs += [judge.outputs(original.cut(step.size)) for step in found.steps[1:]]
+    outputs = [judge.before, *(judge.outputs(original.cut(step.size)) for step in found.steps[1:])]
     chosen = outputs[-1] if by_parts is original else judge.outputs(by_parts.cut(size))
     others = [judge.outputs(model) for model in choices.other_choices(by_parts, size, judge.settings.seed)]
     outputs += [judge.outputs(model, inputs) for model in (untrained, smaller)]
@@ -76,7 +73,7 @@ def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
         "tolerance": judge.tolerance,
         "changed": judge.changed(*answered),
     }
-    return Evidence(arrays, facts, inputs, stays, outputs[0])
+    return Evidence(arrays, facts, inputs, stays)
 
 
 def path_variables(
@@ -178,14 +175,10 @@ def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> 
     return np.array([part / total if total else 1.0 for part, total in sums])
 
 
-def portable_beside(
-    fine: FoundSize, record: SearchRecord, before: Outputs
-) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+def portable_beside(fine: FoundSize, record: SearchRecord) -> tuple[Arrays, dict[str, Any]]:
     """What an ordinary class costs: the model of the same target that the search finds without `--fine`, beside it.
 
     Both are measured on the same texts with the same prices. Steps are recorded, so that a run that was killed goes on.
-
-    * `before`: the outputs of the whole model for held-out texts.
 
     Returns: variables, and facts: how fast and large the ordinary model is, in how many steps, and whether it reaches
     the target.
@@ -195,8 +188,7 @@ def portable_beside(
     beside = replace(fine.search, original=even, judge=replace(judge, settings=judge.settings.quiet))
     record = replace(record, path=record.path.with_name(PORTABLE))
     steps = found_steps(beside, record, record.read(), best_effort=True)
-    models = even.cut(steps[-1].size), measured.cut(fine.steps[-1].size)
-    outputs = [before, *map(judge.outputs, models)]
+    outputs = [judge.outputs(model) for model in (even.cut(steps[-1].size), measured.cut(fine.steps[-1].size))]
     facts = {
         "speed": 1 / steps[-1].share,
         "megabytes": steps[-1].megabytes,

@@ -73,6 +73,11 @@ class Judge(ABC):
         """The texts that score, as the whole model reads them."""
         return encode(self.model, self.texts.held_out)
 
+    @cached_property
+    def before(self) -> Outputs:
+        """The outputs of the whole model for held-out texts."""
+        return self.outputs(self.model)
+
     @property
     def classes(self) -> bool:
         """Whether an answer is a class."""
@@ -132,8 +137,9 @@ class Judge(ABC):
         """Held-out examples that are answered otherwise, those first whose answer moved furthest."""
 
     def variables(self, outputs: Sequence[Outputs], score: str, gain: str, first: int = 0) -> dict[str, xr.DataArray]:
-        """The score of the second of some models, and the gain of the last beside the one at `first`; both by name."""
-        scores, examples = self.scores(outputs), len(outputs[0])
+        """The score of the first of some models, and the gain of the last beside it (`first=1`), or the whole one."""
+        outputs, examples = [self.before, *outputs], len(self.before)
+        scores = self.scores(outputs)
         gained = self.gains(outputs, scores, first)[-1]
         added = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
         added.add(score, scores.values[1], interval=scores.bounds[1], count=examples)

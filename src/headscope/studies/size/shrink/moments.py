@@ -66,7 +66,7 @@ def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], s
 
 def _pass(
     outputs: Sequence[nn.Module],
-    see: Callable[[int, Tensor, Bool[Tensor, "example token"]], None],
+    see: Callable[..., None],
     model: Model,
     inputs: Sequence[Encoded],
     settings: Settings,

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import torch
-import xarray as xr
 
 from headscope.models import Model
 from headscope.models.onnx import EightBits, export, quantised, session_of
 from headscope.outputs.size_and_speed import Shapes, file_seconds, megabytes, random_tokens, seconds_by_round
-from headscope.studies.size.shrink.held_out import Evidence
+from headscope.studies.size.shrink.held_out import Arrays, Evidence
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.texts import encode
@@ -26,7 +25,7 @@ MOST_TEXTS = 128
 
 def in_eight_bits(
     judge: Judge, evidence: Evidence, smaller: Model, shapes: Shapes, folder: Path
-) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+) -> tuple[Arrays, dict[str, Any]]:
     """Write a smaller model into a folder as ONNX files, in float32 and in eight bits.
 
     Of all ways to scale the one is taken that changes the outputs least, of texts that do not score.
@@ -50,7 +49,7 @@ def in_eight_bits(
     options = ways[int(np.argmin(changes))]
     sessions = [session_of(source), session_of(quantised(source, target, options))]
     after = judge.file_outputs(sessions[1], model, evidence.inputs)
-    arrays = judge.variables([evidence.before, after], "eight_bit_score", "eight_bit_gain")
+    arrays = judge.variables([after], "eight_bit_score", "eight_bit_gain")
     seconds = [file_seconds(sessions, random_tokens(model, *shape)) for shape in shapes]
     facts = {
         "file": f"{ONNX}/{EIGHT}",
@@ -65,7 +64,7 @@ def in_eight_bits(
 
 def in_half_precision(
     judge: Judge, evidence: Evidence, smaller: Model, shapes: Shapes
-) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+) -> tuple[Arrays, dict[str, Any]]:
     """Scores on held-out texts, megabytes and milliseconds in bfloat16; nothing of a model that is no float32 one.
 
     A machine that cannot run it says so, and has none of them.
@@ -79,7 +78,7 @@ def in_half_precision(
     except RuntimeError as error:
         judge.settings.on_notice(f"bfloat16 is not measured: this machine cannot run it ({str(error)[:100]})")
         return {}, {}
-    arrays = judge.variables([evidence.before, outputs], "bfloat16_score", "bfloat16_gain")
+    arrays = judge.variables([outputs], "bfloat16_score", "bfloat16_gain")
     return arrays, {"bfloat16": {"megabytes": megabytes(half), "milliseconds": milliseconds.tolist()}}
 
 

@@ -142,7 +142,7 @@ class ShrinkOptions:
       hold.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
       has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
-      (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
+      (default: the first four, and without a target, for a BERT, embeddings instead of the vocabulary).
     * `groups`: Remove 1/N of a layer's neurons in a step (with `fine` also of its heads).
     * `epochs`: Train for this number of epochs, and gates for as many before (at least one); 0 for no training.
     * `best_effort`: Save the smallest model that was found, if none reaches the target; and a language model whose loss

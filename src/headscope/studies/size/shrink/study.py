@@ -117,7 +117,7 @@ def run(
     facts = plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=plan.fine)
     facts |= judged.facts | found.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
-    further = [portable_beside(found, record, judged.before)] if plan.fine and plan.method != "gates" else []
+    further = [portable_beside(found, record)] if plan.fine and plan.method != "gates" else []
     further += [in_eight_bits(judge, judged, smaller, shapes, folder / ONNX)] if plan.eight_bit else []
     further.append(in_half_precision(judge, judged, smaller, shapes))
     for arrays, of_form in further:

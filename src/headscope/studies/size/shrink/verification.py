@@ -71,12 +71,12 @@ def verified(
     else:
         task, texts = task_texts(model, corpus, task, settings)
     judge = judge_of(model, task, texts, settings)
-    read, before = encode(saved, texts.held_out), judge.outputs(model)
-    scores = judge.scores([before, judge.outputs(saved, read)])
+    read = encode(saved, texts.held_out)
+    scores = judge.scores([judge.before, judge.outputs(saved, read)])
     shrunk, files = _beside(result, "shrunk_score", scores), {}
     if known.megabytes:
         path = folder / ONNX / EIGHT
-        scores = judge.scores([before, _file_outputs(path, saved, judge, read)])
+        scores = judge.scores([judge.before, _file_outputs(path, saved, judge, read)])
         sizes = {"megabytes": [known.megabytes, file_megabytes(path)]}
         files = {"eight_bit": _beside(result, "eight_bit_score", scores) | sizes}
     counts, was_busy = [known.parameters, parameters(saved)], busy()

@@ -12,6 +12,7 @@ from headscope.report.claims import POINT, apart, head_above, most_of_many, tied
 from headscope.report.declared import Part, StudyParts, parts_of
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
+from headscope.report.shared_findings import change
 from headscope.report.wording import (
     Estimate,
     Reading,
@@ -33,20 +34,6 @@ ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restor
 MOST_MODELS = 4
 SAME = 1e-5
 LINGUISTIC = list(FEATURES[:6])
-
-
-def change(similarity: xr.DataArray, where: str = "") -> xr.DataArray:
-    """1 minus the similarity, with its interval; 0 where nothing has changed. `where` ends its name.
-
-    >>> coords = {"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])}
-    >>> changed = change(xr.DataArray([0.75], coords, ["layer"]))
-    >>> changed.item(), changed["lower"].item(), changed["upper"].item()
-    (0.25, 0.0, 0.5)
-    """
-    ends = {"lower": "upper", "upper": "lower"} if "lower" in similarity.coords else {}
-    bounds = {end: 1 - similarity[other] for end, other in ends.items()}
-    attrs = {"long_name": f"change of attention since the first model{where}", "units": "1 − cosine"}
-    return (1 - similarity).assign_coords(bounds).assign_attrs(similarity.attrs | attrs).rename("change")
 
 
 def of_layers(numbers: Numbers) -> dict[int, Estimate]:
@@ -242,7 +229,7 @@ def chart(number_: str, kind: Callable[..., Any], caption: str, name: str = "", 
 
     def part(numbers: Numbers) -> Figure:
         array = numbers.array(number_)
-        picture = kind(_squeezed(array if where is None else change(array, where)))
+        picture = kind(_squeezed(array if where is None else change(array, f"since the first model{where}")))
         return Figure(name or number_, ALIKE, picture, caption, number_)
 
     return part
@@ -250,7 +237,7 @@ def chart(number_: str, kind: Callable[..., Any], caption: str, name: str = "", 
 
 def layer_bars(numbers: Numbers) -> Figure:
     """The change of each layer."""
-    array = change(numbers.array("layer_similarity"), ", by layer").transpose("layer", "model")
+    array = change(numbers.array("layer_similarity"), "since the first model, by layer").transpose("layer", "model")
     named = array.assign_coords(layer=[f"layer {layer}" for layer in array["layer"].values])
     caption = "Means over the heads of a layer, with their 95% intervals over examples."
     return Figure("layer_similarity", ALIKE, bars(_squeezed(named)), caption, "layer_similarity")

@@ -13,6 +13,7 @@ from headscope.report.claims import POINT, Claim, apart, most_of_many
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Figure, Finding
+from headscope.report.shared_findings import change
 from headscope.report.tables import Table, titled
 from headscope.report.wording import Estimate, examples, number, of_array, spread, strongest
 from headscope.statistics.significance import RATE
@@ -37,14 +38,11 @@ BY_LAYER: tuple[tuple[str, dict[str, str], str, bool], ...] = (
 )
 DIMENSIONS = {"step_number": "main_number", "step_layer_number": "layer_number"}
 STRIP, CURVES, WHEN, OTHERS = "Step by step", "Curves by layer", "When heads change", "Numbers of other studies"
-CHANGE = {"long_name": "change of attention since the start", "units": "1 − cosine"}
 
 
 def changes(numbers: Numbers, name: str) -> xr.DataArray:
     """1 minus a similarity at each step, with its interval."""
-    array = numbers.array(name)
-    bounds = {"lower": 1 - array["upper"], "upper": 1 - array["lower"]} if "lower" in array.coords else {}
-    return (1 - array).assign_coords(bounds).assign_attrs(array.attrs | CHANGE).rename("change")
+    return change(numbers.array(name), "since the start")
 
 
 def last_change(numbers: Numbers, name: str) -> xr.DataArray:

@@ -54,7 +54,7 @@ class LossGrid:
     * `beyond`: Follow the line this far before its start and after its end, in lengths of the line.
     * `positions`: Compute the loss at this number of points of the line, and at its start and its end.
     * `directions`: Measure the width along this number of random directions.
-    * `rise`: Measure how far the loss stays below that of the model and this rise.
+    * `rise`: Measure how far one can go until the loss has risen by this much.
     * `radius`: Go this far at most, in lengths of the filters.
     * `plane`: Compute the loss at this number of steps along each of two directions.
     """
@@ -121,7 +121,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tuned`: Name the folder of the fine-tuned model.
     * `random`: Name the folder of the model that was trained from random weights.
     * `split`: Compute the loss on train, from which the training drew its examples, or on dev.
-    * `loss_examples`: Compute it on this number of examples, drawn at random.
+    * `loss_examples`: Compute the loss on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `grid`: Where the loss is computed.
 

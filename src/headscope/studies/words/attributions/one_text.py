@@ -69,7 +69,7 @@ def _position(model: Model, target: Target, text: Encoded) -> int:
     masks = np.flatnonzero(text.inputs["input_ids"] == model.tokenizer.mask_token_id)
     if not len(masks):
         mask = model.tokenizer.mask_token
-        raise HeadscopeError(f"the text has no masked word; write {mask} in the text, in the place of a word")
+        raise HeadscopeError(f"the text has no masked word; write {mask} in the text instead of a word")
     return int(masks[0])
 
 

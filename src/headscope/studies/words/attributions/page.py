@@ -11,7 +11,7 @@ from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.report.wording import agree, rate, several
+from headscope.report.wording import agree, rate, sentence_case, several
 from headscope.results import in_series
 from headscope.studies.words.attributions import METHODS, altered_page
 from headscope.studies.words.attributions.card import CARD
@@ -126,7 +126,7 @@ def target(numbers: Numbers) -> Finding:
     inputs = int(result["comprehensiveness_n_examples"].max()) if "comprehensiveness" in result else 0
     return Finding(
         "Target",
-        f"{str(result.attrs['target']).capitalize()}. {inputs:,} inputs were scored; blanked tokens are "
+        f"{sentence_case(str(result.attrs['target']))}. {inputs:,} inputs were scored; blanked tokens are "
         f"{blanks[str(result.attrs['blank'])]}.",
     )
 
@@ -152,8 +152,8 @@ def special_tokens(numbers: Numbers) -> Iterator[Finding]:
 def completeness(numbers: Numbers) -> Finding:
     """How near integrated gradients come to adding up to the difference of the target."""
     error = float(numbers.array("completeness_error").max())
-    text = "Integrated gradients of a layer miss the difference between an input and its blank one by at most"
-    return Finding("Completeness", f"{text} {error:.1%} of their sizes (mean over inputs).")
+    text = "Integrated gradients of a layer miss the difference between an input and its blank input by at most"
+    return Finding("Completeness", f"{text} {error:.1%} of the sum of their absolute values (mean over inputs).")
 
 
 def methods_chart(numbers: Numbers) -> Iterator[Figure]:
@@ -248,8 +248,8 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
 LIMITS = Finding(
     "Limits",
-    "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
-    "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
+    "An input with blanked tokens is unlike the training texts, so not only the lost token makes the target fall. "
+    "Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
     "flow are of fewer inputs.",
 )
 PAGE = StudyParts(

@@ -81,16 +81,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Arguments:
 
     * `task`: Task of which `corpus` is a split, for a model with a classification head.
-    * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length in six layers.
+    * `scored`: Largest number of inputs to score, drawn by the seed. Each takes some 400 passes in six layers.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
       token, and in a causal model, tokens are hidden.
     * `pooling`: Representation of a text for a model without a head: as its modules of sentence-transformers make it,
       else the mean of the last states; or that mean, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.
-    * `altered`: Most inputs whose attention is altered, of at most 128 tokens; in up to ten of them heads are searched
-      one by one, too, if time is left.
-    * `tolerance`: Largest change of an output that is called the same.
+    * `altered`: Largest number of inputs, of at most 128 tokens, whose attention is altered; in up to ten of
+      them heads are searched one by one, too, if time is left.
+    * `tolerance`: Largest change at which an output counts as the same.
     * `full`: Score and alter as many inputs as asked, and each head of each altered input; by default as many as the
       built-in model takes in two minutes, a larger one in ten, and at least 2.
 

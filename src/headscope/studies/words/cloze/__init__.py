@@ -24,6 +24,7 @@ STUDY = Study(
     dims={
         "suite": Dimension("set of cloze items"),
         "control": Dimension("change of the texts of items"),
+        "answer": Dimension("right answer, such as a residue, where there are at most 64"),
         "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     },
     attributes={"suites": "object"},
@@ -79,6 +80,21 @@ STUDY = Study(
             *(BY_PHENOMENON, PETRONI),
         ),
         Number(
+            *("perplexity", "perplexity of the right answer", "perplexity", BY_PHENOMENON, SALAZAR),
+            "exponential of the mean of minus the log-probability of the answer in its gap; of a sequence of letters "
+            "the pseudo-perplexity",
+        ),
+        Number(
+            *("perplexity_baseline", "perplexity of the right answer, of baselines", "perplexity"),
+            *(("phenomenon", "baseline"), SALAZAR),
+        ),
+        Number(*("perplexity_by_suite", "perplexity of the right answer, by suite", "perplexity"), BY_SUITE, SALAZAR),
+        Number("answer_probability", "probability of the right answer", "probability", BY_PHENOMENON),
+        Number("answer_rank", "rank of the right answer in the vocabulary, geometric mean", "rank", BY_PHENOMENON),
+        Number("accuracy_by_answer", "items whose answer comes first, by answer", ITEMS, ("answer",)),
+        Number("perplexity_by_answer", "perplexity of the right answer, by answer", "perplexity", ("answer",), SALAZAR),
+        Number("answer_share", "share of an answer among the right ones", ITEMS, ("answer",)),
+        Number(
             *("accuracy_of_most_frequent", f"items whose answer is {OTHER_HALF.replace('answer', 'one')}", FACTS),
             *(BY_PHENOMENON, PETRONI),
         ),
@@ -91,9 +107,8 @@ STUDY = Study(
             "accuracy_of_fill",
             "items whose answer is filled piece by piece from the left, told how many pieces it has",
             *(FACTS, BY_PHENOMENON, PETRONI),
-            "answers, of one piece or several, that the model writes from left to right. It is told how many pieces "
-            "they have, which no other number is: one that had to find the length itself would be lower. All other "
-            "numbers leave answers of several pieces out",
+            "answers that the model writes from left to right, told how many pieces they have; left out where "
+            "all have one. Other numbers leave answers of several pieces out",
         ),
         Number(
             *("accuracy_of_best_wording", f"facts that are right in {BEST}", FACTS, BY_PHENOMENON, JIANG),

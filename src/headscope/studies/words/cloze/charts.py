@@ -14,7 +14,7 @@ from headscope.studies.words.cloze.tables import SERIES, suites
 MOST_ROWS = 45
 CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the line is chance."
 STAYING = "Share of items whose best text stays with changed texts: an accuracy may stay while predictions do not."
-OF_RELATIONS = "The most frequent answer is chosen on the other half of the facts; intervals are of precision at 1."
+IN_VOCABULARY = "The most frequent answer is chosen on the other half of the items; intervals are of precision at 1."
 BY_PIECES = "Accuracy of answers in gaps by their number of pieces; the interval is of answers of one piece."
 FACTS = {
     "first of the vocabulary": "accuracy",
@@ -45,11 +45,11 @@ def staying(numbers: Numbers) -> Iterator[Figure]:
 
 
 def facts(numbers: Numbers) -> Iterator[Figure]:
-    """Facts of each relation: first of the vocabulary, beside always the most frequent answer, and further shares."""
+    """Answers of each phenomenon: first of the vocabulary, beside the most frequent answer, and further shares."""
     there = numbers.array("accuracy_of_most_frequent").reset_coords(drop=True).notnull()
     series = {words: numbers.array(name).where(there) for words, name in FACTS.items() if name in numbers.result}
     array = in_series(series).assign_attrs(numbers.result["accuracy"].attrs)
-    return _rows(numbers, "facts", "Facts by relation", array, "Facts", OF_RELATIONS)
+    return _rows(numbers, "facts", "Answers in the vocabulary", array, "Answers", IN_VOCABULARY)
 
 
 def _rows(numbers: Numbers, stem: str, section: str, array: xr.DataArray, title: str, caption: str) -> Iterator[Figure]:

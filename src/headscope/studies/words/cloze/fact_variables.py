@@ -9,11 +9,12 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from headscope.corpora.suites import ClozeItem
+from headscope.models.fast_tokenizer import MOST_PIECES
 from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.studies.words.cloze import FEW, NEAR, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
-from headscope.studies.words.cloze.variables import add_by_group, grouped, halves, most_frequent
+from headscope.studies.words.cloze.variables import add_by_group, grouped, halves, losses, most_frequent, units_of
 
 FILTERS = ("no string match", "no name guess")
 
@@ -21,6 +22,7 @@ FILTERS = ("no string match", "no name guess")
 def fact_variables(
     items: Sequence[ClozeItem],
     own: ItemScores,
+    baselines: Mapping[str, ItemScores],
     matched: Bool[np.ndarray, " item"],
     guessed: Bool[np.ndarray, " item"],
     settings: Settings,
@@ -32,13 +34,20 @@ def fact_variables(
     if not (own.rank.any() or np.isfinite(own.fill).any()):
         return {}
     phenomena, group = grouped([item.phenomenon for item in items])
-    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, STUDY.source, STUDY.labels)
+    coords = {"phenomenon": phenomena, "name_filter": FILTERS, "baseline": list(baselines)}
+    variables, units = Variables(coords, STUDY.source, STUDY.labels), units_of(items)
     columns = {f"precision_at_{first}": np.where(own.rank > 0, own.rank <= first, np.nan) for first in (NEAR, FEW)}
     columns |= {
         "accuracy_of_most_frequent": most_frequent(items, own),
         "accuracy_among_answers": own.among,
-        "accuracy_of_fill": own.fill,
+        "perplexity": losses(own),
+        "answer_probability": np.exp(-losses(own)),
+        "answer_rank": np.log(own.rank, out=np.full(len(items), np.nan), where=own.rank > 0),
     }
+    if np.isfinite(own.fill[own.rank == 0]).any():  # of single pieces it is the accuracy
+        columns["accuracy_of_fill"] = own.fill
+    if baselines:
+        columns["perplexity_baseline"] = np.stack([losses(scores) for scores in baselines.values()], axis=1)
     if any(item.subject for item in items):
         right = np.where(own.rank > 0, own.correct, np.nan)
         left = [np.where(away, np.nan, right) for away in (matched, matched | guessed)]
@@ -49,7 +58,22 @@ def fact_variables(
         best, gain = _best_wording(items, facts, own)
         columns |= {"consistency": agreement, "right_in_all": in_all}
         columns |= {"accuracy_of_best_wording": best, "best_wording_gain": gain}
-    add_by_group(variables, columns, group, settings, "facts")
+    add_by_group(variables, columns, group, settings, "facts", units)
+    return variables.arrays | _by_answer(items, own, settings)
+
+
+def _by_answer(items: Sequence[ClozeItem], scores: ItemScores, settings: Settings) -> dict[str, xr.DataArray]:
+    """Numbers of each answer, such as a residue; none where there are many."""
+    names = [item.good.scored if rank else None for item, rank in zip(items, scores.rank.tolist(), strict=True)]
+    answers = sorted({name for name in names if name is not None})
+    if not 1 < len(answers) <= MOST_PIECES:
+        return {}
+    numbers = {name: number for number, name in enumerate(answers)}
+    group = np.array([-1 if name is None else numbers[name] for name in names])
+    variables = Variables({"answer": answers}, STUDY.source, STUDY.labels)
+    columns = {"accuracy_by_answer": scores.correct, "perplexity_by_answer": losses(scores)}
+    add_by_group(variables, columns, group, settings, "items", units_of(items))
+    variables.add("answer_share", np.bincount(group[group >= 0]) / (group >= 0).sum())
     return variables.arrays
 
 

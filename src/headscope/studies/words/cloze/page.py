@@ -9,7 +9,7 @@ from headscope.report.claims import POINT, above, apart
 from headscope.report.declared import Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, first_of, several
+from headscope.report.wording import Estimate, first_of, sentence_case, several
 from headscope.studies.words.cloze import charts, tables
 from headscope.studies.words.cloze.published import published
 from headscope.studies.words.cloze.tables import suites
@@ -77,7 +77,7 @@ def beside_chance(numbers: Numbers) -> Iterator[Finding]:
     count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
     all_differ = f"All {count} differ from chance" if len(sides) > 1 else "The phenomenon differs from chance"
     topic = f"{len(unsure)} of {count} not distinguishable from chance" if unsure else all_differ
-    listed = f"{first_of(unsure, NAMED, ', ').capitalize()}. " if unsure else ""
+    listed = f"{sentence_case(first_of(unsure, NAMED, ', '))}. " if unsure else ""
     yield Finding(topic, f"{listed}By 95% intervals, over items and over lemmas. {BY_CHANCE}")
     if below:
         yield Finding(
@@ -157,14 +157,24 @@ def polarity(numbers: Numbers) -> Iterator[Finding]:
             yield Finding(POLARITY, f"{words}: {mean:.1%} right on average ({named}).")
 
 
+def perplexity(numbers: Numbers) -> Iterator[Finding]:
+    """How probable the right answers of each suite are."""
+    for suite in numbers.labels("perplexity_by_suite", "suite"):
+        score, n = numbers("perplexity_by_suite", suite=suite), numbers.n("perplexity_by_suite", suite=suite)
+        yield Finding(
+            f"{suite.replace('_', ' ').capitalize()}: perplexity {score.value:.2f}",
+            f"Its {several(n, 'answer')} are as hard to guess as one of {score} that are equally probable.",
+        )
+
+
 def facts(numbers: Numbers) -> Finding:
-    """Precision at 1 and 10: means over relations."""
+    """Precision at 1 and 10: means over phenomena."""
     near = numbers.array("precision_at_10").reset_coords(drop=True)
     first = float(numbers.array("accuracy").where(near.notnull()).mean())
     return Finding(
-        "Facts",
+        "Answers in the vocabulary",
         f"The answer comes first in {first:.1%}, among the first ten in {float(near.mean()):.1%} (means over "
-        "relations).",
+        "phenomena).",
     )
 
 
@@ -189,7 +199,7 @@ def wordings(numbers: Numbers) -> Finding:
 
 
 def answers(numbers: Numbers) -> Iterator[Finding]:
-    """Facts among the answers of their relation, against always the most frequent one."""
+    """The right one of all answers of a phenomenon, against always the most frequent one."""
     for suite in numbers.labels("among_gain", "suite"):
         first, frequent = (
             float(numbers.result[name].sel(phenomenon=suites(numbers)[suite]).mean())
@@ -197,8 +207,8 @@ def answers(numbers: Numbers) -> Iterator[Finding]:
         )
         yield Finding.judged(
             above(numbers("among_gain", suite=suite), 0.0, numbers.n("among_gain", suite=suite), least=POINT),
-            f"Of all answers of the relation the right one comes first in {first:.1%}; the most frequent answer is "
-            f"right in {frequent:.1%} (means over relations of {suite}).",
+            f"Of all answers of the phenomenon the right one comes first in {first:.1%}; the most frequent answer is "
+            f"right in {frequent:.1%} (means over phenomena of {suite}).",
             holds="Among the answers: better than the most frequent one",
             fails="Among the answers: no better than the most frequent one",
             undecided="Among the answers: no clear difference from the most frequent one",
@@ -246,8 +256,8 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(human, polarity, facts, names, wordings, answers, filled, best_wording, limits),
+        *(human, polarity, perplexity, facts, names, wordings, answers, filled, best_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
-    tables=(tables.phenomena, tables.staying, tables.facts, tables.by_suite, tables.pieces, published),
+    tables=(tables.phenomena, tables.staying, tables.facts, tables.answers, tables.by_suite, tables.pieces, published),
 )

@@ -58,7 +58,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `suites`: Suites by name or file.
     * `settings`: Seed, batch size, number of resamples, workers, and progress.
     * `directory`: Folder of the result.
-    * `data`: Folder in which the files of named suites lie.
+    * `data`: Folder with the files of named suites.
     * `items`: Also write items.csv: the scores of each item, in nats.
     * `limit`: Read N items of each suite, drawn evenly over its conditions.
     * `per_condition`: Read N items of each condition of each phenomenon (of each paradigm of BLiMP), spread evenly
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if not scoring.interrupted:
         guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)
-        variables |= fact_variables(scored, own, matches, guesses, settings)
+        variables |= fact_variables(scored, own, baselines, matches, guesses, settings)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {"masking": masking, "unigrams": unigrams or "the prediction for a lone mask"}

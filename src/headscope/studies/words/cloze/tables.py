@@ -6,7 +6,7 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.report.declared import Part
+from headscope.report.declared import NumberTable, Part
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate
@@ -65,8 +65,9 @@ def _columns(result: xr.Dataset, titles: Mapping[str, str], dim: str) -> Iterato
 
 
 def _cell(result: xr.Dataset, number: str, labels: Mapping[str, Any]) -> tuple[str, str] | None:
-    """A number of items, or a share in per cent."""
+    """A number of items, a share in per cent, or another number."""
     form = (",.0f", 1) if number.endswith("n_examples") else (".1f", 100)
+    form = (".2f", 1) if number.startswith(("perplexity", "answer_rank")) else form
     return estimate(result, number, **labels).known_cell(*form)
 
 
@@ -92,8 +93,9 @@ staying = table(
 )
 facts = table(
     "facts",
-    "Facts in per cent, with 95% intervals. The most frequent answer and the best wording are chosen on the other half "
-    "of the facts; filled answers may have several pieces, whose number the model is told.",
+    "Answers in per cent, with 95% intervals. The most frequent one and the best wording are chosen on the other half "
+    "of the items; filled answers may have several pieces, whose number the model is told. Of the right answer stand "
+    "the mean probability, the perplexity and the geometric mean of the rank.",
     {
         "accuracy": "First of the vocabulary",
         "precision_at_5": "Among 5",
@@ -104,8 +106,23 @@ facts = table(
         "accuracy_of_best_wording": "Best wording",
         "consistency": "Wordings agree",
         "right_in_all": "Right in all wordings",
+        "answer_probability": "Probability",
+        "answer_rank": "Rank",
+        "perplexity": "Perplexity",
+        "perplexity_baseline": "Perplexity: {}",
     },
     beside="accuracy",
+)
+answers = NumberTable(
+    "answers",
+    "How often each answer comes first where it is right, and its perplexity there, with 95% intervals over items, or "
+    "over sequences of letters; its share of all answers.",
+    {"answer": "Answer"},
+    {
+        "accuracy_by_answer": ("Comes first", "%"),
+        "perplexity_by_answer": ("Perplexity", ".2f"),
+        "answer_share": ("Share", "%"),
+    },
 )
 by_suite = table(
     "suites",

@@ -9,15 +9,18 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from headscope.corpora.suites import ClozeItem
+from headscope.linguistics.sentence import number_of
 from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.statistics.intervals import interval, of_differences
 from headscope.statistics.rank_correlation import spearman
-from headscope.studies.words.cloze import BEYOND, STUDY
+from headscope.studies.words.cloze import BEYOND, FACTS, ITEMS, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
 
+# Units of means of logarithms, and of means of zeros and ones.
+LOGARITHMS, SHARES = ("perplexity", "rank"), (ITEMS, FACTS)
 DIFFERENCES = ("control_fall", "baseline_gain", "answer_gain", "among_gain", "best_wording_gain")
 Columns = Mapping[str, Float[np.ndarray, "item *label"]]
 Fact = TypeVar("Fact")
@@ -57,19 +60,20 @@ def to_variables(
         columns["prediction_kept"] = np.stack([_same_choice(own, scores) for scores in controls.values()], axis=1)
     if np.isfinite(beyond := _beyond(items, own)).any():
         columns["accuracy_beyond"] = beyond
-    add_by_group(variables, columns, group, settings)
+    units = units_of(items)
+    add_by_group(variables, columns, group, settings, units=units)
     _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
     choices = np.array([len(item.candidates) if item.bad else vocabulary for item in items])
     members = [choices[(group == number) & scored] for number in range(len(phenomena))]
     variables.add("chance", [np.mean(1 / options) if len(options) else np.nan for options in members])
     if conditions:
-        add_by_group(variables, {"accuracy_by_condition": own.correct}, condition, settings)
+        add_by_group(variables, {"accuracy_by_condition": own.correct}, condition, settings, units=units)
     of_suites = {"accuracy_by_suite": own.correct}
     if own.pieces.any():
         size = np.minimum(own.pieces, len(PIECES))[:, None]
         right = np.where(size == np.arange(1, len(PIECES) + 1), own.correct[:, None], np.nan)
         of_suites["accuracy_by_pieces"] = right
-    add_by_group(variables, of_suites, suite, settings)
+    add_by_group(variables, of_suites, suite, settings, units=units)
     return variables.arrays
 
 
@@ -86,49 +90,74 @@ def _beyond(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " 
 
 
 def add_by_group(
-    variables: Variables, columns: Columns, group: Int[np.ndarray, " item"], settings: Settings, cases: str = "items"
+    variables: Variables,
+    columns: Columns,
+    group: Int[np.ndarray, " item"],
+    settings: Settings,
+    cases: str = "items",
+    units: Int[np.ndarray, " item"] | None = None,
 ) -> None:
     """Add the means of columns over the items of each group that have a value, with bootstrap intervals over items.
 
-    The number of an item alone decides how often a resample has it: all columns are resampled together.
+    The number of an item's unit alone decides how often a resample has it: all columns are resampled together.
 
-    * `columns`: shares of right answers, differences of these, or nats; `group`: -1 for an item of no group.
+    * `columns`: shares of right answers, differences of these, nats, or logarithms of what has a unit of `LOGARITHMS`.
+    * `group`: -1 for an item of no group; `units`: what items are resampled with, by default each by itself.
     """
     values = np.concatenate([column.reshape(len(group), -1) for column in columns.values()], axis=1)
-    tallies = [_tally(values, np.flatnonzero(group == number), settings) for number in range(group.max() + 1)]
+    members = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
+    tallies = [_tally(values, index, index if units is None else units[index], settings) for index in members]
     at = 0
     for name, column in columns.items():
         label, last = variables.labels[name], at + column[0].size
         part = slice(at, last) if column.ndim > 1 else at
         counts = [tally.count[part] for tally in tallies]
+        scale = np.exp if label.unit in LOGARITHMS else np.asarray
         variables.add(
             name,
-            [tally.mean[0][part] for tally in tallies],
-            interval=[_bounds(name, label.unit, tally)[part] for tally in tallies],
+            scale([tally.mean[0][part] for tally in tallies]),
+            interval=scale([_bounds(name, label.unit, tally, units is None)[part] for tally in tallies]),
             count=Count(counts, f"{cases} of {label.what}", cases, label.dims),
         )
         at = last
 
 
-def _bounds(name: str, unit: str, tally: Tally) -> Float[np.ndarray, "statistic 2"]:
-    """The intervals of shares, of differences of shares, or of nats."""
+def _bounds(name: str, unit: str, tally: Tally, single: bool) -> Float[np.ndarray, "statistic 2"]:
+    """The intervals of shares, of differences of shares, or of other numbers; `single`: each item is drawn alone."""
     if name in DIFFERENCES:
-        return of_differences(tally.interval[0], tally.count)
-    return tally.interval[0] if unit == "nats" else tally.share_interval[0]
+        return of_differences(tally.interval[0], tally.count if single else tally.units)
+    return tally.share_interval[0] if unit in SHARES else tally.interval[0]
 
 
-def _tally(values: Float[np.ndarray, "item statistic"], index: Int[np.ndarray, " some"], settings: Settings) -> Tally:
-    """The tally of the items with these numbers."""
-    chunks = (index[start : start + CHUNK] for start in range(0, max(1, len(index)), CHUNK))
+def _tally(
+    values: Float[np.ndarray, "item statistic"],
+    index: Int[np.ndarray, " some"],
+    units: Int[np.ndarray, " some"],
+    settings: Settings,
+) -> Tally:
+    """The tally of the items with these numbers; those of a unit are drawn together."""
+    chunks = [slice(start, start + CHUNK) for start in range(0, max(1, len(index)), CHUNK)]
     return merge(
         # [item, 1, statistic], [item, statistic]
         tally(
-            np.nan_to_num(values[chunk])[:, None],
-            ~np.isnan(values[chunk]),
-            poisson_draws(chunk, settings.seed, settings.resamples),
+            np.nan_to_num(values[index[chunk]])[:, None],
+            ~np.isnan(values[index[chunk]]),
+            poisson_draws(units[chunk], settings.seed, settings.resamples),
         )
         for chunk in chunks
     )
+
+
+def losses(scores: ItemScores) -> Float[np.ndarray, " item"]:
+    """Minus the log-probability of each answer that is ranked in the vocabulary; NaN for other items."""
+    return np.where(scores.rank > 0, -scores.good, np.nan)
+
+
+def units_of(items: Sequence[ClozeItem]) -> Int[np.ndarray, " item"] | None:
+    """What items are resampled with: those of a sequence together; None where each stands alone."""
+    if not any(item.document for item in items):
+        return None
+    return np.array([number_of(item.document) if item.document else at for at, item in enumerate(items)], np.int64)
 
 
 def grouped(labels: Sequence[str | None]) -> tuple[list[str], Int[np.ndarray, " item"]]:
@@ -188,12 +217,13 @@ def suite_variables(
         right = np.where(own.rank > 0, own.correct, np.nan)
         frequent = most_frequent(items, own)
         columns |= {"answer_gain": right - frequent, "among_gain": own.among - frequent}
+        columns["perplexity_by_suite"] = losses(own)
         if any(item.subject for item in items):
             named = np.array([bool(item.subject) for item in items])
             columns["accuracy_given_away"] = np.where(named & given_away, right, np.nan)
             columns["accuracy_not_given_away"] = np.where(named & ~given_away, right, np.nan)
     if columns:
-        add_by_group(variables, columns, group, settings)
+        add_by_group(variables, columns, group, settings, units=units_of(items))
     human = np.array([item.human for item in items])
     if np.isfinite(human).any():
         _add_human(variables, own.good - own.bad, human, group, settings)

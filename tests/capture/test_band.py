@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import masking_utils as masks
 
-from headscope.capture.fused.band import FAR, Band, band_of
+from headscope.capture.band import FAR, Band, band_of
 
 WINDOWED = masks.sliding_window_causal_mask_function(8)
 BOTH = masks.sliding_window_bidirectional_mask_function(8)

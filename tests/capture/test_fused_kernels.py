@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from headscope.capture.fused.band import ALL, FAR, Band
+from headscope.capture.band import ALL, FAR, Band
 from support.interpreted import refuse_without_triton
 
 refuse_without_triton()
 
-from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks, offset_blocks  # noqa: E402
+from headscope.capture.fused_attention import LayerAttention, TokenMarks, offset_blocks  # noqa: E402
 
 pytestmark = pytest.mark.always
 

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from headscope.capture.fused import kernels as compiled
-from headscope.capture.fused.band import ALL, Band
+from headscope.capture import fused_kernels as compiled
+from headscope.capture.band import ALL, Band
 
 kernels: Any = compiled  # no type describes how they are launched
 LOG2_E = math.log2(math.e)

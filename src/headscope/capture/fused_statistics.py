@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_function import observed
+from headscope.capture.band import ALL
 from headscope.capture.eager import eager_pass, short_windows
-from headscope.capture.fused.band import ALL
 from headscope.capture.self_check import TOLERANCE, furthest
 from headscope.capture.transformers_logging import quiet
 
@@ -71,7 +71,7 @@ class FusedStatistics:
 
         Raises `NeedsMap` for scores with a bias that is no mask of padding and of a band, and for other shapes.
         """
-        from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks
+        from headscope.capture.fused_attention import LayerAttention, TokenMarks
 
         present = [(name, bias) for name, bias in biases.items() if bias is not None]
         seen: list[Any] = [vars(bias).get("visible") for _, bias in present]
@@ -102,7 +102,7 @@ class FusedStatistics:
         return output
 
     def _memory(self, query: Tensor) -> dict[str, Tensor]:
-        from headscope.capture.fused.layer_attention import offset_blocks
+        from headscope.capture.fused_attention import offset_blocks
 
         examples, tokens, heads = query.shape[0], query.shape[2], sum(self.heads)
         shapes = {
