@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import altair as alt
@@ -74,6 +75,15 @@ def test_it_asks_before_it_looks_for_the_model(without, tmp_path):
     without("onnxruntime")
     result = run_command("shrink", tmp_path / "no-model", "sample", "--eight-bit", "-o", tmp_path / "out")
     assert result.exit_code == 2 and "ONNX files need onnxruntime: " in result.stderr
+    without("vl_convert", "anywidget")
+    for words in (
+        ("profile", "no-model", "sample", "--figures", "png"),
+        ("view", "--export", "a.pdf", "--text", "Hi."),
+    ):
+        assert "figures need vl-convert: " in run_command(*words).stderr
+    for called in (headscope.show, partial(headscope.export_page, "a.png")):
+        with pytest.raises(HeadscopeError, match=r"need (anywidget|vl-convert): "):
+            called("no-model", "A text.")
     with pytest.raises(HeadscopeError, match="onnxruntime"):
         headscope.shrink(str(tmp_path / "no-model"), ["A text."], directory=tmp_path / "other", eight_bit=True)
 

@@ -17,11 +17,11 @@ class Dimension:
     """A dimension of a study's numbers.
 
     * `what`: what its labels are, in words.
-    * `labels`: text; whole numbers, from `least` to `most`; shares from 0 to 1; steps of any size; or none.
+    * `labels`: text; whole numbers, from `least` to `most`; shares from 0 to 1; or steps of any size.
     """
 
     what: str
-    labels: Literal["text", "whole", "share", "step", "none"] = "text"
+    labels: Literal["text", "whole", "share", "step"] = "text"
     least: int = WHOLE[0]
     most: int = WHOLE[1]
 

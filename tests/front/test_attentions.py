@@ -86,6 +86,7 @@ def test_calls_of_other_libraries_work_or_name_the_remedy(model: Any, tmp_path) 
     tokenizer = model.tokenizer
     tokenizer.save_pretrained(tmp_path)
     expected = headscope.profile(model, texts)["entropy"].values
+    assert headscope.wrap(model.network, tmp_path).max_tokens == model.max_tokens
     adapted = get_peft_model(deepcopy(model.network), LoraConfig(target_modules=["query"]))
     for called in (
         lambda: headscope.profile(model.network, texts, tokenizer=str(tmp_path)),
@@ -94,6 +95,10 @@ def test_calls_of_other_libraries_work_or_name_the_remedy(model: Any, tmp_path) 
     ):
         np.testing.assert_allclose(called()["entropy"], expected, atol=1e-6)
     for called, remedy in {
+        (lambda: model.attentions(texts)): "call headscope.attentions\\(model, texts\\)",
+        (lambda: model.profile(texts)): "call headscope.profile\\(model, texts\\)",
+        (lambda: model.config): "its transformers model is model.network",
+        (lambda: headscope.wrap(model, tokenizer)): "a Model is no PreTrainedModel",
         (lambda: headscope.load(model.network)): "wrap\\(model, tokenizer\\)",
         (lambda: headscope.profile(model, "The cat sat.")): "give a text in a list",
         (lambda: headscope.profile(model, texts, limit=3)): "headscope.read\\(corpus, limit=...\\)",

@@ -1,6 +1,6 @@
 """What a study is given: the options that its inputs ask for, and how they are made."""
 
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 import torch
@@ -85,10 +85,13 @@ def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, 
         assert all(getattr(model, name) == getattr(alone[study], name) for name in names)
 
 
-def test_a_full_disk_for_standard_input_has_a_remedy(full_disk):
+def test_a_full_disk_for_standard_input_has_a_remedy_and_no_file_stays(full_disk, tmp_path, monkeypatch):
     full_disk("shutil.copyfileobj")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("atexit.register", at_exit := Mock())
     ended = run_command("profile", "minilm", "-", "-q", input="a text")
-    assert ended.exit_code == 2
+    at_exit.call_args.args[0](*at_exit.call_args.args[1:])
+    assert ended.exit_code == 2 and not list(tmp_path.iterdir())
     assert "no space left on the disk; make room there, or" in ended.stderr and "as TMPDIR" in ended.stderr
 
 

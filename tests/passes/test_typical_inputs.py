@@ -82,3 +82,9 @@ def test_maps_are_saved_and_are_no_numbers_of_the_study(model: Model, tmp_path: 
     again = open_result(tmp_path)
     assert np.array_equal(again["typical_map"].values, result["typical_map"].values)
     assert set(with_typical_maps(plain, model, LENGTHS, 0)) == set(plain)
+
+
+def test_results_with_inputs_of_other_lengths_do_arithmetic(model: Model) -> None:
+    one, other = (profile(model, [text] * 3, resamples=5) for text in ("the dog ran .", "the old dog saw it ."))
+    assert (other - one)["entropy"].equals(other["entropy"] - one["entropy"])
+    assert xr.concat([one, other], dim="model", join="outer").sizes["typical_key"] == other.sizes["typical_key"]

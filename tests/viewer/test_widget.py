@@ -17,6 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import headscope
 from headscope.errors import HeadscopeError
 from headscope.viewer.tiles import unpack
+from headscope.viewer.view_state import ViewState, parse_state
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.viewer_page import picture, settled
 
@@ -180,6 +181,32 @@ def test_wrong_results_are_one_line(model: headscope.Model) -> None:
         headscope.show(result, "It rained.")
     with pytest.raises(HeadscopeError, match="the text is empty"):
         headscope.show(model, "")
+
+
+def test_a_view_opens_in_a_state(model: headscope.Model) -> None:
+    opened = headscope.show(model, "The cat slept.", view="map", heads=["1-2"], state={"view": "card", "unit": "words"})
+    assert parse_state(opened.state) == ViewState("map", ((1, 2),), True)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"view": "maps"}, "there is no view 'maps'; did you mean 'map'"),
+        ({"heads": ["2"]}, "'2' is no head; write layer and head"),
+        ({"heads": [(2, 9)]}, "is no head; write layer and head"),
+        ({"state": {"headz": ["1-2"]}}, "there is no field 'headz'; did you mean 'heads'"),
+        ({"state": "heads=1-2"}, "there is no field 'heads'; write h= for it"),
+    ],
+)
+def test_a_wrong_state_is_refused_before_a_model_is_loaded(given: dict, line: str) -> None:
+    with pytest.raises(HeadscopeError, match=line):
+        headscope.show("no-such-model", "The cat slept.", **given)
+
+
+def test_a_head_that_is_not_there_is_refused(model: headscope.Model) -> None:
+    for head, line in (("1-9", "layer 1 has 4 heads"), ("9-1", "the model has 3 layers")):
+        with pytest.raises(HeadscopeError, match=f"there is no head {head}: {line}$"):
+            headscope.show(model, "The cat slept.", heads=[head])
 
 
 def test_pages_and_pictures_are_saved_from_python(model: headscope.Model, tmp_path: Path) -> None:

@@ -8,14 +8,16 @@ the sources to read. A reader that hands `options.cursor` to `lines` can be begu
 
 import atexit
 import os
+import shutil
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, BinaryIO
 
 from headscope import catalog
 from headscope.corpora import kept_check
@@ -117,22 +119,23 @@ def _are_written(source: Any, options: Options) -> bool:
 def _written(texts: Sequence[str], options: Options) -> Corpus:
     """The corpus of texts that are written as in a file: lines, or paragraphs such as those of CoNLL-U."""
     between = "\n\n" if any("\n" in text.strip() for text in texts) else "\n"
-    with NamedTemporaryFile("w", encoding="utf-8", prefix="headscope-", delete=False) as copy:
-        copy.write("".join(f"{text.rstrip()}{between}" for text in texts))
-    return read_copy(copy.name, "list", options)
+    content = "".join(f"{text.rstrip()}{between}" for text in texts)
+    return read_copy(BytesIO(content.encode()), "list", options)
 
 
-def read_copy(file: str, name: str, options: Options) -> Corpus:
-    """The corpus of a temporary file, under a name; the file is removed when Python ends.
+def read_copy(content: BinaryIO, name: str, options: Options) -> Corpus:
+    """The corpus of a copy of a stream, under a name; the copy is a file that is removed when Python ends.
 
     Raises `HeadscopeError` as `read` does, with the name in the place of the file.
     """
-    atexit.register(os.unlink, file)
+    with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
+        atexit.register(os.unlink, copy.name)
+        shutil.copyfileobj(content, copy)
     try:
-        return replace(read(file, options), name=name)
+        return replace(read(copy.name, options), name=name)
     except HeadscopeError as error:
-        short = "/".join(Path(file).parts[-2:])
-        raise HeadscopeError(str(error).replace(file, name).replace(short, name)) from error
+        short = "/".join(Path(copy.name).parts[-2:])
+        raise HeadscopeError(str(error).replace(copy.name, name).replace(short, name)) from error
 
 
 def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:

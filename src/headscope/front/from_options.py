@@ -1,12 +1,10 @@
 """Inputs of a study from the values of options of the command line, and from inputs that were made before."""
 
-import shutil
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
@@ -202,9 +200,8 @@ def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
 
     if source != STANDARD_INPUT:
         return corpora.read(source, options, offsets=offsets, **kept)
-    with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-    return read_copy(copy.name, "standard input", replace(options, kind=options.kind or "text", offsets=offsets))
+    options = replace(options, kind=options.kind or "text", offsets=offsets)
+    return read_copy(sys.stdin.buffer, "standard input", options)
 
 
 def model(values: Given, inputs: Given) -> Any:

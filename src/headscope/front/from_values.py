@@ -24,9 +24,6 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
 
     Raises `HeadscopeError` for an object that stands for no model.
     """
-    from transformers import AutoTokenizer
-
-    from headscope.capture.transformers_logging import refusing
     from headscope.models import Model, load, wrap
     from headscope.models.checkpoint import locate
     from headscope.models.prediction_heads import predicts_words, sees_its_answers
@@ -52,9 +49,6 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
         raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
     if tokenizer is None:
         raise HeadscopeError(f"model: a {type(value).__name__} has no tokenizer of its own; give it as tokenizer=")
-    if isinstance(tokenizer, str | os.PathLike):
-        with refusing(f"tokenizer '{tokenizer}' cannot be loaded", "name a folder that save_pretrained wrote"):
-            tokenizer = AutoTokenizer.from_pretrained(tokenizer)
     return wrap(value, tokenizer, type(value).__name__)
 
 

@@ -1,17 +1,20 @@
 """A model whose attention can be observed and changed."""
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import nn
-from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from headscope import catalog
 from headscope.capture.eager import short_input
 from headscope.capture.fused_statistics import why_maps
 from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
@@ -19,7 +22,7 @@ from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
 from headscope.capture.self_check import CAPTURES, CLOSE, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
-from headscope.capture.transformers_logging import quiet
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
@@ -27,6 +30,8 @@ from headscope.models.fast_tokenizer import fast
 from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import RESIZE, mask_notes, refuse_beyond, rows_of, within
 from headscope.storage.hashes import SourceFiles
+
+FUNCTIONS = ("attentions", "importances", "show", "survey")  # of the package, beside its studies
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +60,10 @@ class Model:
         heads = self.capture.heads
         kind = self.network.config.model_type
         return f"Model('{self.name}', {kind}, {len(heads)} layers, {sum(heads)} heads, {self.device})"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        used = f"call headscope.{name}(model, texts)" if name in (*FUNCTIONS, *catalog.names("studies")) else ""
+        raise AttributeError(f"a headscope.Model has no '{name}'; {used or 'its transformers model is model.network'}")
 
     @property
     def device(self) -> torch.device:
@@ -158,14 +167,23 @@ class Model:
         return self.intervened(zero(disabled) if mode == "zero" else uniform(disabled))
 
 
-def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str = "in memory") -> Model:
+def wrap(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | str | os.PathLike[str], name: str = "in memory"
+) -> Model:
     """Make a model from a network in memory; of an encoder-decoder, its encoder.
 
-    * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns; `tokenizer`: its tokenizer.
+    * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns.
+    * `tokenizer`: its tokenizer, or the folder or name that it is loaded from.
     * `name`: as results name it.
 
-    Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer has ids beyond its embedding.
+    Raises `HeadscopeError` for an object of another kind, if its attention cannot be captured exactly, or if the
+    tokenizer has ids beyond its embedding.
     """
+    if not isinstance(network, PreTrainedModel):
+        raise HeadscopeError(f"a {type(network).__name__} is no PreTrainedModel; give it to a study as its model")
+    if isinstance(tokenizer, str | os.PathLike):
+        with refusing(f"tokenizer '{tokenizer}' cannot be loaded", "name a folder that save_pretrained wrote"):
+            tokenizer = AutoTokenizer.from_pretrained(tokenizer)
     network = without_decoder(network).eval()
     tokenizer = within(fast(name, tokenizer), rows_of(network), name, remedy=RESIZE)
     capture = check(network)

@@ -176,7 +176,8 @@ def _variables(
     tokens: dict[str, list[list[str]]],
     inputs: Sequence[Encoded],
 ) -> dict[str, xr.DataArray]:
-    labels = {"layer": np.arange(1, levels.shape[1] + 1), "head": np.arange(1, levels.shape[2] + 1)}
+    numbered = ("layer", "head", "typical_query", "typical_key")  # dimensions of results that do arithmetic together
+    labels = {name: np.arange(1, size + 1) for name, size in zip(numbered, levels.shape[1:], strict=True)}
     names = [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs]
     coords = labels | {"typical_input": names}
     coords |= {

@@ -4,6 +4,7 @@ Tables of equal shape are in memory up to a budget, the others in a file that is
 """
 
 import operator
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -79,8 +80,10 @@ class ArrayStore:
 
         Raises `HeadscopeError` if the disk is full.
         """
-        folder = None
-        if arrays.inputs.settings.journal is None:
+        settings, folder = arrays.inputs.settings, None
+        if settings.in_worker:
+            folder = Path(os.devnull)  # it sends its files
+        elif settings.journal is None:
             folder = Path(self._scratch.enter_context(TemporaryDirectory(prefix="headscope-")))
         planned = arrays.planned(folder)
         with torch.inference_mode():

@@ -145,7 +145,7 @@ StudyResults = Annotated[
     Callable[..., Iterable[tuple[str, "xr.Dataset"]]],
     "results of other studies, by a function of model, corpus and settings",
 ]
-Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
+Measures = Annotated[tuple[Any, ...], "measures of a user's own, in addition to those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]
 Steps = Annotated[tuple[Any, ...], "the models of a training, by name or loaded, or the folder of a fine-tuning"]

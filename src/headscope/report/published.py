@@ -18,8 +18,8 @@ NEIGHBOURS = {
     1: ("the next token", "5 heads, in layers 1, 2, 2, 3, 6"),
 }
 CAPTION = (
-    "BERT-base (uncased, 12 layers) on pairs of paragraphs of Wikipedia of 128 tokens, beside the same numbers of this "
-    "model on this corpus. Shares depend on the texts and on their length: compare with care."
+    "BERT-base (uncased, 12 layers) on pairs of paragraphs of Wikipedia of 128 tokens, compared with this model on "
+    "this corpus. Shares depend on the texts and on their length: compare with care."
 )
 
 

@@ -126,7 +126,8 @@ def places(numbers: Numbers) -> Table:
 def published(numbers: Numbers) -> list[Table]:
     """The agreement and the survivors of BERT-base beside those here."""
     caption = (
-        "BERT-base (uncased), fine-tuned with five seeds, beside these models. Its prunings end where the score falls "
+        "BERT-base (uncased), fine-tuned with five seeds, compared with these models. Its prunings end where the "
+        "score falls "
         "below 90%, so that they keep other numbers of heads; over eight tasks and five seeds no head stays in all 40, "
         "and none is removed in all."
     )

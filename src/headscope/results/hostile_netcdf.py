@@ -64,7 +64,7 @@ def safe_attributes(item: h5py.HLObject, skip: Set[str], read: int) -> tuple[dic
         attributes[name] = stored[name]
         read += sum(map(_length, np.ravel(attributes[name])))
         if read > most:
-            raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it anew")
+            raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it again")
     return attributes, read
 
 
@@ -75,10 +75,10 @@ def _refuse_attributes(item: Any) -> None:
         attribute = attributes.get_id(name)
         number = prod(attribute.shape or ())
         if number > limits.MOST_VALUES and name != REFERENCES:
-            raise ValueError(f"attribute '{name}' has {number:,} values, more than {limits.MOST_VALUES}; save it anew")
+            raise ValueError(f"attribute '{name}' has {number:,} values, more than {limits.MOST_VALUES}; save it again")
         kind = attribute.dtype if name == DIMENSIONS else None
         if kind and (number != item.ndim or h5py.check_ref_dtype(h5py.check_vlen_dtype(kind) or kind) is None):
-            raise ValueError(f"attribute '{name}' names no dimensions; save it anew")
+            raise ValueError(f"attribute '{name}' names no dimensions; save it again")
 
 
 def _length(value: Any) -> int:
@@ -128,7 +128,7 @@ def _text_bytes(name: str, dataset: h5py.Dataset, held: int) -> int:
         sizes = [len(text) for text in np.ravel(block)]
         longest, total = max(longest, *sizes), total + sum(sizes)
         if total > max(held, limits.PACKED_LEAST):
-            raise ValueError(f"variable '{name}' has texts of {total:,} bytes, more than the file; save it anew")
+            raise ValueError(f"variable '{name}' has texts of {total:,} bytes, more than the file; save it again")
     return prod(dataset.shape or ()) * 4 * longest
 
 

@@ -74,7 +74,7 @@ def check_labels(result: xr.Dataset) -> None:
     for dim in map(str, result.dims):
         if dim in result.coords:
             _check_dimension(dim, result[dim].values)
-        elif dimensions()[dim].labels != "none":
+        elif dim not in ("typical_query", "typical_key"):  # earlier versions gave them none
             raise ValueError(f"dimension '{dim}' has no labels")
     _check_maps(result)
     for name, array in result.coords.items():

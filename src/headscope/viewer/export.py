@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import jinja2
 
+from headscope.catalog import missing
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
 from headscope.figures.theme import FONT
@@ -44,15 +45,29 @@ class ExportedFile:
 def exported(session: ViewSession, text: str, state: str, format: str) -> ExportedFile:
     """A view of a text that the session keeps, as the content of a file in a format: "html", "svg", "pdf" or "png".
 
-    Raises `HeadscopeError` for an unknown format or a wrong state, for a picture of a view that has none, or of one
-    without vl-convert.
+    Raises `HeadscopeError` as `format_of`, for a wrong state, and for a picture of a view that has none.
     """
-    if format not in MEDIA_TYPES:
-        raise HeadscopeError(f"format '{format[:20]}' is unknown; {suggest(format[:20], MEDIA_TYPES)}")
+    format_of(f".{format}")
     if format == "html":
         return ExportedFile(offline_page(session, text, state).encode())
     drawn = svg(picture(session, text, parse_state(state)).to_dict(validate=False))
     return ExportedFile(of_svg(drawn, format), "" if format == "svg" else glyph_notice(drawn))
+
+
+def format_of(path: str | Path) -> str:
+    """The format of a file, by its suffix.
+
+    Raises `HeadscopeError` for one that is unknown, and for a picture without vl-convert.
+
+    >>> format_of("view.PDF")
+    'pdf'
+    """
+    format = str(path).rpartition(".")[2].casefold()
+    if format not in MEDIA_TYPES:
+        raise HeadscopeError(f"format '{format[:20]}' is unknown; {suggest(format[:20], MEDIA_TYPES)}")
+    if format != "html" and (line := missing("vl_convert")):
+        raise HeadscopeError(line)
+    return format
 
 
 def export_file(
@@ -65,7 +80,7 @@ def export_file(
     Raises `HeadscopeError` as `exported`, or if the file cannot be written.
     """
     path = Path(path)
-    file = exported(session, text, state, path.suffix.removeprefix(".").casefold())
+    file = exported(session, text, state, format_of(path))
     if file.notice:
         on_notice(file.notice)
     return write_atomically(path, file.content)

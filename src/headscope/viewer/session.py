@@ -316,5 +316,7 @@ class ViewSession:
             return text_maps(model, text)
 
     def refuse_head(self, maps: TextMaps, layer: int, head: int) -> None:
-        if not (1 <= layer <= len(maps.heads) and 1 <= head <= maps.heads[layer - 1]):
+        if not 1 <= layer <= len(maps.heads):
             raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
+        if not 1 <= head <= maps.heads[layer - 1]:
+            raise Missing(f"there is no head {layer}-{head}: layer {layer} has {maps.heads[layer - 1]} heads")

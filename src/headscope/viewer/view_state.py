@@ -47,32 +47,40 @@ class ViewState:
     method: str = "integrated_gradients"
 
 
-def fragment(state: str | Mapping[str, Any]) -> str:
-    """A state as a fragment.
+def fragment(*states: str | Mapping[str, Any]) -> str:
+    """Parts of a state as one fragment, without fields that are empty; of two values of a field the first counts.
 
-    * `state`: the fragment itself, or its fields by name, such as `view`, `heads`, `unit`, `special`, `off` and `by`.
+    * `states`: fragments, or fields by name, such as `view`, `heads`, `unit`, `special`, `off` and `by`.
 
     Raises `HeadscopeError` for an unknown field.
 
-    >>> fragment({"view": "map", "heads": ["4-7", "5-1"], "special": False})
-    'v=map&h=4-7,5-1&s=0'
+    >>> fragment({"view": "map", "heads": ["4-7", "5-1"], "special": False}, "w=words")
+    'v=map&h=4-7,5-1&s=0&w=words'
     """
+    return "&".join(filter(None, map(_fragment, states)))
+
+
+def _fragment(state: str | Mapping[str, Any]) -> str:
     if isinstance(state, str):
-        return state
+        return state.removeprefix("#")
     _refuse_unknown(state, FIELDS)
-    joined = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in state.items()}
-    texts = {FIELDS[name]: int(value) if isinstance(value, bool) else value for name, value in joined.items()}
+    texts = {FIELDS[name]: _text(value) for name, value in state.items() if value not in ("", None, [], ())}
     return urlencode(texts, safe=",*")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 def comparing(state: str) -> str:
     """A fragment that compares two texts, and sorts heads by their change, where it does not name another view.
 
     >>> comparing("h=4-7")
-    'v=compare&c=difference&o=difference&a=1&h=4-7'
+    'h=4-7&v=compare&c=difference&o=difference&a=1'
     """
-    first = state.removeprefix("#")
-    return first if "v" in parse_qs(first) else "&".join(filter(None, [COMPARING, first]))
+    return state if "v" in parse_qs(state.removeprefix("#")) else fragment(state, COMPARING)
 
 
 def _refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
@@ -95,22 +103,22 @@ def parse_state(fragment: str) -> ViewState:
     except ValueError as error:
         raise HeadscopeError(f"state: more than {MOST_FIELDS} fields; take the state of the page's address") from error
     _refuse_unknown(fields, FIELDS.values())
-    last = {key: values[-1] for key, values in fields.items()}
-    view = last.get("v", "lines")
+    first = {key: values[0] for key, values in fields.items()}
+    view = first.get("v", "lines")
     if view not in VIEWS:
         raise HeadscopeError(f"state: there is no view '{view[:40]}'; {suggest(view[:40], VIEWS)}")
     return ViewState(
         view=view,
-        heads=tuple(_head_index(name) for name in last.get("h", "").split(",") if name),
-        words={"words": True, "pieces": False}.get(last.get("w", "")),
-        special=last.get("s") != "0",
-        across=last.get("b", "0") != "0",
+        heads=tuple(_head_index(name) for name in first.get("h", "").split(",") if name),
+        words={"words": True, "pieces": False}.get(first.get("w", "")),
+        special=first.get("s") != "0",
+        across=first.get("b", "0") != "0",
         # as `state.js` reads it: 0 for what is no number of at most six digits
-        model=int(last["m"]) if re.fullmatch(r"[0-9]{1,6}", last.get("m", "")) else 0,
-        off=last.get("x", ""),
-        mode=next((mode for mode in get_args(Mode) if mode == last.get("xm")), "uniform"),
-        by=last.get("e", ""),
-        method=last.get("i", ViewState.method),
+        model=int(first["m"]) if re.fullmatch(r"[0-9]{1,6}", first.get("m", "")) else 0,
+        off=first.get("x", ""),
+        mode=next((mode for mode in get_args(Mode) if mode == first.get("xm")), "uniform"),
+        by=first.get("e", ""),
+        method=first.get("i", ViewState.method),
     )
 
 

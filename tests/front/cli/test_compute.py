@@ -11,7 +11,7 @@ import ray
 from ray.cluster_utils import Cluster
 from transformers import BertForMaskedLM
 
-from headscope import results
+from headscope import HeadscopeError, results
 from headscope.cluster.on_ray import RayEngine
 from headscope.front.cli import compute
 from headscope.passes import shards
@@ -84,3 +84,27 @@ def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_
     ):
         refused = run_command("profile", model, *words, "-o", tmp_path)
         assert refused.exit_code == 2 and line in refused.output
+
+
+def test_a_worker_that_is_killed_while_it_reads_leaves_no_folder(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    left = list[list[Path]]()
+
+    class Worker:
+        in_worker = True
+
+        def __init__(self, entry: str, job: bytes, **options: Any):
+            compute.work(job, self)
+
+        def values(self, tasks: Any) -> None:
+            left.append(list(scratch.iterdir()))
+            raise HeadscopeError("killed")
+
+    monkeypatch.setattr("headscope.cluster.on_ray.RayEngine", Worker)
+    for study in ("profile", "probe"):
+        ended = run_command(study, model, "sample", *OPTIONS, "--engine", "ray", "-o", tmp_path / study)
+        assert "killed" in ended.output
+    assert left == [[], []]

@@ -112,7 +112,7 @@ def test_the_address_is_the_first_line_and_ctrl_c_ends_it(folder: Path) -> None:
         (["--export", "view.html"], "--export 'view.html' needs a text; add --text TEXT"),
         (["--against", "Hi."], "--against needs a text; add --text TEXT"),
         (["--text", "Hi.", "--against", "Ho.", "--with", "x"], "--against compares two texts in one model; leave out"),
-        (["--export", "view.gif", "--text", "Hi."], "--export 'view.gif' has no format; end its name with .html, .svg"),
+        (["--export", "view.gif", "--text", "Hi."], "format 'gif' is unknown; there are: html, svg, pdf, png"),
         (["--export", "view.pdf", "--text", "Hi.", "--state", "v=mpa"], "state: there is no view 'mpa'"),
     ],
 )

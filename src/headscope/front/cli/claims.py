@@ -25,7 +25,9 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
     ],
     files: Annotated[
         list[Path] | None,
-        typer.Option("--claims", metavar="FILE", help="Claims of your own (YAML) beside the papers'; may be repeated."),
+        typer.Option(
+            "--claims", metavar="FILE", help="Claims of your own (YAML), judged with the papers'; may be repeated."
+        ),
     ] = None,
     all_claims: Annotated[bool, typer.Option("--all", help="Also print claims that are not measured.")] = False,
     markdown: Annotated[

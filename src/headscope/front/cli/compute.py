@@ -29,6 +29,7 @@ from headscope.front.progress import (
 )
 from headscope.front.signatures import Function, read
 from headscope.front.time_needed import TimeNeeded
+from headscope.storage.files import remove
 from headscope.storage.kept_inputs import kept
 
 ENTRY = f"{__name__}:work"
@@ -78,6 +79,8 @@ def work(job: bytes, engine: Any) -> None:
         out = values["out"] if catalog.study(study).shared_folder else scratch
         values |= {"out": out, "kept": scratch, "engine": None}
         ready = from_options(function.inputs, values)
+        if scratch not in ready.values():
+            remove(scratch)  # now, since a worker may be killed; no study writes there
         ready["settings"] = replace(ready["settings"], engine=engine)
         arguments = {**ready, **{name: values[name] for name in function.options}}
         if hasattr(module, "passes"):

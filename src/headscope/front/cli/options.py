@@ -137,7 +137,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "measures": (
         str | None,
         None,
-        _run(metavar="NAME,NAME", help="Measures of installed packages, beside those of the study."),
+        _run(metavar="NAME,NAME", help="Measures of installed packages, in addition to those of the study."),
     ),
     "studies": (
         str | None,

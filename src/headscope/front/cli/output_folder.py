@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from headscope.catalog import missing
 from headscope.errors import HeadscopeError, suggest
+from headscope.front.cli.options import DEFAULTS
 from headscope.storage.files import existing, remove_unfinished, writing
 from headscope.storage.run_lock import run_lock
 
@@ -73,7 +75,8 @@ def writable(directory: Path) -> Path:
 def formats(figures: str, no_figures: bool) -> tuple[str, ...]:
     """The formats of the figure files, from `--figures` and `--no-figures`.
 
-    Raises `HeadscopeError` for an unknown format.
+    Raises `HeadscopeError` for an unknown format. Without vl-convert it asks for that where `--figures` is given; by
+    default there are no figures then.
 
     >>> formats("svg, pdf", False), formats("svg", True)
     (('svg', 'pdf'), ())
@@ -82,6 +85,8 @@ def formats(figures: str, no_figures: bool) -> tuple[str, ...]:
     for name in wanted:
         if name not in FORMATS:
             raise HeadscopeError(f"figures '{name}': {suggest(name, FORMATS)}")
+    if wanted and figures != DEFAULTS["figures"] and (line := missing("vl_convert")):
+        raise HeadscopeError(line)
     return wanted
 
 

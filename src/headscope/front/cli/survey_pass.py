@@ -68,7 +68,8 @@ def work(job: bytes, engine: Any) -> None:
             study: _arguments(study, words, out=scratch / study, kept=scratch, engine=None)
             for study, words in task["commands"].items()
         }
-        read_together(list(passes_of(arguments, task["number"]).values()), Settings(engine=engine))
+        passes = list(passes_of(arguments, task["number"]).values())
+    read_together(passes, Settings(engine=engine))
 
 
 def _engine(commands: Mapping[str, list[str]], number: int) -> AbstractContextManager[Any]:

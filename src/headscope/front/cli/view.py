@@ -90,9 +90,8 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
             from headscope.viewer.server import application
             from headscope.viewer.view_state import comparing, fragment, parse_state
 
-            named = {"first": text, "second": second, "against": against}
-            texts = {name: words for name, words in named.items() if words}
-            opened = "&".join(filter(None, [comparing(state) if against else state, fragment(texts)]))
+            texts = {"first": text, "second": second, "against": against}
+            opened = fragment(comparing(state) if against else state, texts)
             parse_state(opened)
             serve_on(application(session, calls.call), socket, lambda url: _started(url, opened, no_browser), calls)
 
@@ -139,18 +138,14 @@ def _exported(
     options: dict[str, Any],
 ) -> Path:
     """Write a view of texts (see `ViewSession.text`) by a subject (places, second model, steps and corpora)."""
-    from headscope.figures.export import FORMATS
+    from headscope.viewer.export import export_file, format_of
     from headscope.viewer.view_state import comparing, parse_state
 
+    format_of(path)
     state = state if texts[-1] is None else comparing(state)
-    format = path.suffix.removeprefix(".").casefold()
-    if format not in ("html", *FORMATS):
-        raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
     places, with_, steps, corpora = subject
-    # a wrong state is refused before a model is loaded; predictions alone may need a corpus
+    # a wrong format or state is refused before a model is loaded; predictions alone may need a corpus
     session = _session(places, with_, steps, corpora if parse_state(state).view == "try" else [], options)
-    from headscope.viewer.export import export_file
-
     return export_file(session, session.text(*texts)["id"], path, state, notice)
 
 

@@ -79,7 +79,8 @@ def read_first(
     from headscope.passes.shared_pass import read_shared
 
     kept, arguments = settings.journal, dict[str, dict[str, Any]]()
-    with nullcontext(kept.folder) if kept else TemporaryDirectory(prefix="headscope-") as folder:
+    in_place = nullcontext(kept.folder if kept else "")
+    with in_place if kept or settings.in_worker else TemporaryDirectory(prefix="headscope-") as folder:
         for study, (corpora, options) in by_study.items():
             run = {**(kept.run if kept else {}), "study": study}
             journal = (

@@ -10,11 +10,11 @@ HEADS = ("layer", "head")
 DIVERGENCE = "Jensen-Shannon divergence of attention"
 DEFINITION = (
     "Jensen-Shannon divergence of two heads' attention, H((p + q) / 2) - (H(p) + H(q)) / 2 for each query: mean over "
-    "the tokens of an example, then over examples; 0 for heads that attend alike, ln 2 = 0.69 for heads without a "
-    "token in common"
+    "the tokens of an example, then over examples; 0 for heads that attend in the same way, ln 2 = 0.69 for heads "
+    "without a token in common"
 )
 STUDY = Study(
-    question="Which heads are alike?",
+    question="Which heads are similar?",
     source="Clark et al. 2019, section 6",
     attention=True,
     # It has the batches of other studies there, so that it can share their pass.

@@ -83,7 +83,7 @@ def run(
 def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singletons: bool) -> Plan:
     room = min(tokens, model.max_tokens) - model.tokenizer.num_special_tokens_to_add()
     if room < 1:
-        raise HeadscopeError(f"segments of {tokens} tokens hold no word beside the special tokens; use more --tokens")
+        raise HeadscopeError(f"segments of {tokens} tokens hold no word besides the special tokens; use more --tokens")
     return plan(corpus, partial(piece_counts, model.tokenizer), room, context, singletons)
 
 

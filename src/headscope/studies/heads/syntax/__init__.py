@@ -1,4 +1,4 @@
-"""Syntax: which heads point at the syntactic head of a word, relation by relation, beside the best fixed word.
+"""Syntax: which heads point at the syntactic head of a word, relation by relation, compared with the best fixed word.
 
 Clark et al. 2019, section 4.2 (Table 1): a word's head is the word that it attends to most, or that attends to it most.
 """

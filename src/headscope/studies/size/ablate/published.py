@@ -17,7 +17,8 @@ KOVALEVA = "Kovaleva et al. 2019, section 4.6"
 ONE_HEAD = (-0.01, -0.02, -0.26, -0.53, -0.29, -0.52, 0.05, -0.72, -0.96, 0.07, -0.19, -0.15)
 GAINS = {"STS-B": "+0.1 (STS-B)", "MRPC": "+1.2 (MRPC)"}
 CAPTION = (
-    "Fine-tuned BERT-base (uncased, 12 layers) beside this model, in points. The highest and lowest heads were chosen "
+    "Fine-tuned BERT-base (uncased, 12 layers), compared with this model, in points. The highest and lowest heads "
+    "were chosen "
     "on the same examples, as in the papers, so these figures are too extreme; the papers have other tasks unless one "
     "is named."
 )

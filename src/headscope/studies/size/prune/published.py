@@ -19,7 +19,8 @@ PARTS = {
 }  # fmt: skip
 PRASANNA = "Prasanna et al. 2020, released results; pruned to 90% of the score, here to as many heads as are asked for"
 CAPTION = (
-    "Fine-tuned BERT-base (uncased) beside this model. No clear loss: here up to the first step whose loss is beyond "
+    "Fine-tuned BERT-base (uncased), compared with this model. No clear loss: here up to the first step whose loss is "
+    "beyond "
     "chance by its 95% interval, which comes late with few examples; in the papers by eye."
 )
 

@@ -53,7 +53,7 @@ OPEN = (
     "log(0.1/1.1)` (Louizos et al. 2018, equation 12)"
 )
 PORTABLE = "score of the model that the search for an ordinary one finds at the same target"
-FINE = "gain of the main metric by the model of the last step of `--fine` beside it, paired in each resample"
+FINE = "gain of the main metric by the model of the last step of `--fine` over it, paired in each resample"
 KINDS = (
     "heads of the whole model that are positional (0.4 or more of their attention goes to the previous or the next "
     "token in `profile`, or a diagonal in more than half of their maps in `patterns`), syntactic (special for a "
@@ -175,7 +175,7 @@ STUDY = Study(
         Number("portable_score", "score of an ordinary model at the same target", "score", METRIC, UNTRAINED, PORTABLE),
         Number(
             "fine_gain",
-            "gain of the main metric by the model whose layers differ beside the ordinary one",
+            "gain of the main metric by the model whose layers differ over the ordinary one",
             *("score", (), UNTRAINED, FINE),
         ),
         Number("kind_heads", "heads of the model that are of a kind", "heads", KIND, VOITA, KINDS),

@@ -17,7 +17,7 @@ LAYERS, BEST, HEADS = "Which layers change", "The best of several runs", "Heads 
 TITLE = "{long_name}, {label}"
 SAME, SIMPLE = "constant answer", "Beside simple models"
 WITHOUT_ATTENTION = (
-    "The main metric of each task, with 95% intervals over dev examples, beside models without attention that are "
+    "The main metric of each task, with 95% intervals over dev examples, and models without attention that are "
     "trained on the same examples; one sentence of a pair alone should know nothing."
 )
 OURS, PAPERS = "this model", "BERT-base in the paper"

@@ -9,7 +9,7 @@ from headscope.report.wording import Estimate, of_array
 from headscope.studies.words.cloze.tables import suites
 
 CAPTION = (
-    "BERT-base in per cent, beside the same number of this model. The papers read other samples of the suites and in "
+    "BERT-base in per cent, compared with this model. The papers read other samples of the suites and in "
     "part other vocabularies: compare with care. Figures that no source confirms are left out."
 )
 KAUF = "Kauf and Ivanova 2023, released scores"
