@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 SRC, TESTS, DOCS = ROOT / "src" / "headscope", ROOT / "tests", ROOT / "docs"
 STUDIES = SRC / "studies"
 # A kernel takes its tensors and their strides as arguments.
-KERNELS = SRC / "capture" / "fused" / "kernels.py"
+KERNELS = SRC / "capture" / "fused_kernels.py"
 LISTS = ("results/vocabulary.py", "report/kinds.py", "front/survey/costs.py", "front/survey/plan.py")
 VAGUE = {"one", "own", "made", "found", "known", "given"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -32,10 +32,10 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 92_049,
+    "src: lines": 92_014,
     "src: files": 701,
     "src: files under 30 lines": 50,
-    "functions with more than 12 arguments": 7,
+    "functions with more than 12 arguments": 3,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,
@@ -45,12 +45,12 @@ LIMITS = {
     "pages: guards": 18,
     "pages: json.loads": 0,
     "shrink: files": 28,
-    "shrink: lines": 4_498,
+    "shrink: lines": 4_461,
     "shrink: arguments of run": 16,
     "tests: asserts on more than 60 characters": 8,
-    "tests: lines": 62_699,
+    "tests: lines": 62_641,
     "tests: monkeypatch.setattr": 204,
-    "docs: words": 60_294,
+    "docs: words": 60_269,
 }
 
 

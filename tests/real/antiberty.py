@@ -27,7 +27,9 @@ def test_no_token_is_a_sink(result: Any) -> None:
 
 
 def test_heads_are_broad(result: Any) -> None:
-    assert float(result["entropy"].mean() / result["uniform_entropy"]) == pytest.approx(0.77, abs=0.02)
+    assert float(result["entropy"].mean() / result["uniform_entropy"]) == pytest.approx(
+        0.79, abs=0.02
+    )  # 0.77 of 15 chains
 
 
 def test_trp41_and_cys104_are_predicted(tmp_path: Path) -> None:
@@ -37,9 +39,8 @@ def test_trp41_and_cys104_are_predicted(tmp_path: Path) -> None:
         places = {chain.index("W", 30): "Trp41", chain.index("YYC") + 2: "Cys104"}
         rows += [f"# {name}", *(f"{letter}\t{places.get(at, 'other')}" for at, letter in enumerate(chain)), ""]
     (tmp_path / "places.tsv").write_text("\n".join(rows), encoding="utf-8")
-    result = headscope.cloze(
-        headscope.load(Path("out/real/antiberty")), f"classes:{tmp_path / 'places.tsv'}", random=False, controls=False
-    )
+    source = f"classes:{tmp_path / 'places.tsv'}"
+    result: Any = headscope.cloze(Path("out/real/antiberty"), source, random=False, controls=False)
     assert result["accuracy"].sel(phenomenon=["Trp41", "Cys104"]).values.tolist() == [1, 1]
     assert float(result["perplexity"].sel(phenomenon="other")) < 1.25
     assert float(result["perplexity_baseline"].sel(phenomenon="other", baseline="unigram")) > 10

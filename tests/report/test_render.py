@@ -4,9 +4,7 @@ import json
 
 import altair as alt
 
-from headscope.report.page import specified
-from headscope.report.parts import Figure
-from headscope.report.render import embedded, script_json
+from headscope.report.render import charts_json, embedded, script_json
 
 
 def test_numbers_that_json_does_not_have_are_missing() -> None:
@@ -17,4 +15,4 @@ def test_numbers_that_json_does_not_have_are_missing() -> None:
 
 def test_charts_have_no_characters_that_cannot_be_drawn() -> None:
     chart = alt.Chart(alt.Data(values=[{"label": "a\x1bb"}])).mark_bar()
-    assert "a\\ufffdb" in json.dumps(specified(Figure("name", "Section", chart, "", "")))
+    assert "a\\ufffdb" in charts_json({"name": chart.to_dict()})

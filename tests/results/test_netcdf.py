@@ -125,21 +125,21 @@ def test_short_texts_with_the_room_of_a_long_one_are_refused(saved: Path) -> Non
 def test_one_text_in_all_places_is_refused(saved: Path) -> None:
     with opened(saved) as file:
         file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
-    refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")
+    refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it again")
 
 
 @pytest.mark.parametrize("name", ["words", "NAME"])
 def test_a_list_in_an_attribute_is_refused_before_it_is_read(saved: Path, name: str) -> None:
     with opened(saved) as file:
         file["entropy"].attrs[name] = ["a"] * (limits.MOST_VALUES + 1)
-    refuse(saved, f"attribute '{name}' has 65 values, more than 64; save it anew")
+    refuse(saved, f"attribute '{name}' has 65 values, more than 64; save it again")
 
 
 def test_dimensions_that_are_no_references_are_refused_before_they_are_looked_up() -> None:
     listed = SimpleNamespace(shape=(1,), dtype=h5py.string_dtype())
     item: Any = SimpleNamespace(ndim=1, attrs=MagicMock(get_id=lambda name: listed))
     item.attrs.__iter__.return_value = iter(["DIMENSION_LIST"])
-    with pytest.raises(ValueError, match="attribute 'DIMENSION_LIST' names no dimensions; save it anew"):
+    with pytest.raises(ValueError, match="attribute 'DIMENSION_LIST' names no dimensions; save it again"):
         hostile._refuse_attributes(item)
 
 
@@ -148,7 +148,7 @@ def test_attributes_have_no_more_bytes_than_the_file(saved: Path, monkeypatch: p
     with opened(saved) as file:
         size = file.id.get_filesize()
     monkeypatch.setattr(hostile, "_length", lambda value: size)
-    refuse(saved, "its attributes have [0-9,]+ bytes, more than the file; save it anew")
+    refuse(saved, "its attributes have [0-9,]+ bytes, more than the file; save it again")
 
 
 @given(st.lists(st.integers(0, 9), max_size=4), st.integers(1, 40))

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 import torch
@@ -183,7 +183,7 @@ def wrap(
         raise HeadscopeError(f"a {type(network).__name__} is no PreTrainedModel; give it to a study as its model")
     if isinstance(tokenizer, str | os.PathLike):
         with refusing(f"tokenizer '{tokenizer}' cannot be loaded", "name a folder that save_pretrained wrote"):
-            tokenizer = AutoTokenizer.from_pretrained(tokenizer)
+            tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(tokenizer))
     network = without_decoder(network).eval()
     tokenizer = within(fast(name, tokenizer), rows_of(network), name, remedy=RESIZE)
     capture = check(network)

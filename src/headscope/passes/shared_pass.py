@@ -60,18 +60,26 @@ def _of_first(group: Mapping[str, PlannedPass[Any]], number: int) -> AbstractCon
 
 def passes_of(arguments: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, PlannedPass[Any]]:
     """The first pass of each study, or, with a number from 1, that of its model of random weights with this number."""
-    models, passes = dict[int, Model](), dict[str, PlannedPass[Any]]()
-    for study, values in arguments.items():
+    passes = dict[str, PlannedPass[Any]]()
+    for study, values in (_with_random_weights(arguments, number) if number else arguments).items():
         with suppress(HeadscopeError):  # it says so when it runs
-            seeds = _of(study, ["random_seeds"], values) or ()
-            if number > len(seeds):
-                continue
-            if number and (key := id(values["model"].network)) not in models:
-                models[key] = untrained(values["model"], seeds[number - 1])
-            used = {**values, "model": models[key]} if number else values
-            if planned := first_pass(study, used, number):
+            if planned := first_pass(study, values, number):
                 passes[study] = planned
     return passes
+
+
+def _with_random_weights(arguments: Mapping[str, Mapping[str, Any]], number: int) -> dict[str, dict[str, Any]]:
+    """The arguments of studies that read a model of random weights with this number, and that model as theirs."""
+    seeds = {study: _of(study, ["random_seeds"], values) or () for study, values in arguments.items()}
+    reading = [study for study, known in seeds.items() if number <= len(known)]
+    models, changed = dict[tuple[int, int], Model](), dict[str, dict[str, Any]]()
+    for study in reading if len(reading) > 1 else ():
+        trained, seed = arguments[study]["model"], seeds[study][number - 1]
+        key = (id(trained.network), seed)
+        with suppress(HeadscopeError):
+            models[key] = models.get(key) or untrained(trained, seed)
+            changed[study] = {**arguments[study], "model": models[key]}
+    return changed
 
 
 def first_pass(study: str, arguments: Mapping[str, Any], number: int = 0) -> PlannedPass[Any] | None:

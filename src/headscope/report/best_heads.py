@@ -117,13 +117,9 @@ class ChosenHead:
 
 def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
     """The best heads in the order of the result; without those that a half of the inputs lacks, or without a score."""
-    labels = [dict(zip(study.dims, of_each, strict=True)) for of_each in _combinations(result, study)]
-    heads = [head for at in labels if (head := _chosen(result, study, at))]
-    return [head for head in heads if head.is_known]
-
-
-def _combinations(result: xr.Dataset, study: BestHeads) -> Iterable[tuple[Any, ...]]:
-    return product(*(result.variables[dim].values.tolist() for dim in study.dims))
+    combinations = product(*(result.variables[dim].values.tolist() for dim in study.dims))
+    heads = [_chosen(result, study, dict(zip(study.dims, labels, strict=True))) for labels in combinations]
+    return [head for head in heads if head and head.is_known]
 
 
 def head_at(result: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from headscope.catalog import missing
 from headscope.errors import HeadscopeError
-from headscope.figures.conversion import without_controls
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.storage.files import opening, write_atomically
@@ -57,7 +56,7 @@ class Page:
     def draw(self, figures: Iterable[Figure], save: Callable[[Spec, Path], object] | None = None) -> None:
         """Add the charts of figures, if they can be drawn; `save` writes their files beside the page."""
         for figure in () if missing("vl_convert") else figures:
-            self.specs[figure.name] = specified(figure)
+            self.specs[figure.name] = figure.chart.to_dict(validate=False)
             if save:
                 save(self.specs[figure.name], self.path.parent / "figures" / figure.name)
 
@@ -68,8 +67,3 @@ class Page:
         """
         html = rendered(self.template, self.specs, failed=self.failed, **self.contents)
         return write_atomically(self.path, html)
-
-
-def specified(figure: Figure) -> Spec:
-    """The Vega-Lite specification of a figure, without characters that cannot be drawn."""
-    return without_controls(figure.chart.to_dict(validate=False))

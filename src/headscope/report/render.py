@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from headscope.catalog import missing, require
 from headscope.errors import HeadscopeError
+from headscope.figures.conversion import replace_controls
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
 from headscope.storage.files import write_atomically
@@ -34,8 +35,6 @@ TEMPLATES, STATIC = (Path(__file__).parent / name for name in ("templates", "sta
 def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     """A page with its charts. Whatever comes from a result is escaped; only the page's own scripts may run."""
     no_figures = missing("vl_convert")
-    fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
-    wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
     library, script = vega() if specs and not no_figures else "", joined(STATIC / "report.js")
     return fragment(
         template,
@@ -47,7 +46,7 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
         script=script,
         allowed=" ".join(f"'{digest(source)}'" for source in (library, script)),
         no_figures=no_figures,
-        json=script_json(embedded(wide | fits)),
+        json=charts_json(specs),
     )
 
 
@@ -138,6 +137,13 @@ def _unbroken(safe: str) -> Markup:
 
 
 DIGITS = 5
+
+
+def charts_json(specs: dict[str, dict[str, Any]]) -> str:
+    """The charts of a page at each of its widths, without characters that cannot be drawn."""
+    fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
+    wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
+    return replace_controls(script_json(embedded(wide | fits)))
 
 
 def embedded(specs: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel, Source, model_of
 from headscope.report.facts import described
 from headscope.report.kinds import COLOURS
-from headscope.report.page import Page, Parts, specified
+from headscope.report.page import Page, Parts
 from headscope.report.parts import Figure
 from headscope.report.study_page import StudyPage, study_page
 from headscope.report.tables import Table, complete, top_heads
@@ -169,7 +169,7 @@ def _named(figure: Figure) -> str:
 
 def _start(figure: Figure, directory: Path, save: Save, measured: Measured) -> tuple[Spec, Files]:
     """Begin to save a figure in both widths; return its chart, and the files to wait for."""
-    spec, stem = specified(figure), directory / "figures" / figure.name
+    spec, stem = figure.chart.to_dict(validate=False), directory / "figures" / figure.name
     column = in_column(spec, title=measured.column_titles)
     return spec, [save(spec, stem), save(column, stem.with_name(f"{stem.name}-column"))]
 

@@ -107,7 +107,7 @@ def test_lines_without_headers_and_what_cannot_be_read(tmp_path: Path) -> None:
     assert [item.good.context for item in suite.items][-2:] == ["[MASK] V", "L [MASK]"]
     assert suite.skipped == {"small letters, read as capitals": 2, "gaps": 1, "stops (*)": 1}
     for name, text, problem in (
-        ("y.fa", ">a\nQV7\n", "line 1: '7' in its sequence is no letter; remove it; correct it, or leave such"),
+        ("y.fa", ">a\nQV7\n", "line 1: '7' in its sequence is no letter; correct it, or leave such"),
         ("z.fa", ">a\n", r"has no items \(1 headers without a sequence\)"),
     ):
         with pytest.raises(HeadscopeError, match=problem):

@@ -69,7 +69,7 @@ def _record(name: str, header: tuple[str, ...], sequence: str, blank: str) -> It
     if len(letters) > LONGEST_TEXT:
         yield Bad(line, long_text(letters))
     elif wrong := next((sign for sign in letters if not (sign.isascii() and sign.isalpha())), ""):
-        yield Bad(line, f"'{wrong}' in its sequence is no letter; remove it")
+        yield Bad(line, f"'{wrong}' in its sequence is no letter")
     elif not letters:
         yield Skipped("headers without a sequence")
     else:

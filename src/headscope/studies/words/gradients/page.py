@@ -168,7 +168,7 @@ def first_small(numbers: Numbers) -> Iterator[PublishedFigure]:
 
 PUBLISHED = (
     "BERT-base (uncased, 12 layers) on pairs of paragraphs of Wikipedia of 128 tokens, compared with this model on "
-    "this corpus. Small: below {LITTLE} of the gradient by attention to other tokens; the paper has no limit "
+    f"this corpus. Small: below {LITTLE} of the gradient by attention to other tokens; the paper has no limit "
     "and reads it off a figure."
 )
 
