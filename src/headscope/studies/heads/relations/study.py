@@ -24,6 +24,7 @@ from headscope.passes.provenance import provenance
 from headscope.results.variables import no_op_variables
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import split_of
+from headscope.storage.kept_inputs import kept as shared
 from headscope.studies.heads.relations.example_maps import picks, zoomed
 from headscope.studies.heads.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed, relinked
 from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, with_either
@@ -120,6 +121,17 @@ def first_pass(
 ) -> PlannedPass[list[LinkAttention]] | None:
     """What other studies may read together with this one; None where some examples are left out."""
     texts = _LinkedTexts(corpus, links, limits, as_coded)
+    return texts.planned(model, settings, texts.words(model, settings)) if texts.all_kept else None
+
+
+def random_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, links: str | None, limits: str | None, as_coded: bool
+) -> PlannedPass[list[LinkAttention]] | None:
+    """The same with random weights: in a survey the links of a batch are looked for once for all seeds."""
+    texts = _LinkedTexts(corpus, links, limits, as_coded)
+    read = (corpus.sha256, corpus.drawn, corpus.n_examples, texts.kind, str(texts.limits), as_coded)
+    batches = (model.tokenizer, str(model.device), *settings.as_attributes().values())
+    texts.of_batches = shared(("links of batches", *read, *batches), dict[bytes, tuple[Any, ...]])
     return texts.planned(model, settings, texts.words(model, settings)) if texts.all_kept else None
 
 
