@@ -50,7 +50,7 @@ LIMITS = {
     "tests: asserts on more than 60 characters": 8,
     "tests: lines": 62_699,
     "tests: monkeypatch.setattr": 204,
-    "docs: words": 60_327,
+    "docs: words": 60_328,
 }
 
 
