@@ -107,8 +107,8 @@ STUDY = Study(
             "accuracy_of_fill",
             "items whose answer is filled piece by piece from the left, told how many pieces it has",
             *(FACTS, BY_PHENOMENON, PETRONI),
-            "answers that the model writes from left to right, told how many pieces they have; left out where "
-            "all have one. Other numbers leave answers of several pieces out",
+            "answers that the model writes from left to right, told how many pieces they have. "
+            "Other numbers leave answers of several pieces out",
         ),
         Number(
             *("accuracy_of_best_wording", f"facts that are right in {BEST}", FACTS, BY_PHENOMENON, JIANG),

@@ -40,12 +40,11 @@ def fact_variables(
     columns |= {
         "accuracy_of_most_frequent": most_frequent(items, own),
         "accuracy_among_answers": own.among,
+        "accuracy_of_fill": own.fill,
         "perplexity": losses(own),
         "answer_probability": np.exp(-losses(own)),
         "answer_rank": np.log(own.rank, out=np.full(len(items), np.nan), where=own.rank > 0),
     }
-    if np.isfinite(own.fill[own.rank == 0]).any():  # of single pieces it is the accuracy
-        columns["accuracy_of_fill"] = own.fill
     if baselines:
         columns["perplexity_baseline"] = np.stack([losses(scores) for scores in baselines.values()], axis=1)
     if any(item.subject for item in items):
