@@ -140,7 +140,8 @@ def test_a_large_vocabulary_costs_time_and_memory_where_words_are_predicted() ->
     )
     for study in large:
         predicts = study in ("gradients", "induction")
-        assert (large[study].of(100) > bare[study].of(100)) == (large[study].memory > bare[study].memory) == predicts
+        assert (large[study].of(100) > bare[study].of(100)) == predicts
+        assert (large[study].memory > bare[study].memory) == (predicts or study == "attributions")
         rows = (262_144 - 32_000) * 640 * 4 / 2**20
         twice = in_survey(study).cost.untrained if study != READING else False
         assert large[study].memory - small[study].memory > rows * (1 + twice)

@@ -15,6 +15,7 @@ from transformers.utils import logging
 
 import headscope
 from headscope import HeadscopeError, Model
+from headscope.models.head_slicing import sharing, sizes
 from headscope.models.pruned_checkpoint import pruning_of
 from headscope.models.pruned_folder import save
 from headscope.models.removable_parts import Kept, parts_of
@@ -32,6 +33,8 @@ SIZES: dict[str, Any] = {
 }
 # Its heads have a width of their own, so that their number can change.
 LLAMA = LlamaConfig(**SIZES, intermediate_size=32, head_dim=6, num_key_value_heads=4, pad_token_id=0)
+# Of these, two query heads each share a key and a value.
+SHARED = LlamaConfig(**SIZES, intermediate_size=32, head_dim=6, num_key_value_heads=2, pad_token_id=0)
 ROBERTA = RobertaConfig(**SIZES, intermediate_size=32, max_position_embeddings=66, pad_token_id=0)
 logging.disable_progress_bar()
 
@@ -44,6 +47,7 @@ def model(family: str) -> Model:
         "words": lambda: tiny_bert(0, BertForMaskedLM),
         "gpt2": tiny_gpt2,
         "llama": lambda: tiny_network(LLAMA),
+        "shared": lambda: tiny_network(SHARED),
         "roberta": lambda: tiny_network(ROBERTA),
     }
     return headscope.wrap(networks[family](), tiny_tokenizer())
@@ -114,6 +118,24 @@ def test_smaller_model_is_the_original_without_the_parts(case: tuple[str, Kept])
     assert config.intermediate_size == (len(kept.neurons[0]) if kept.neurons else 32)
     assert len(smaller.capture.heads) == len(kept.layers or original.capture.heads)
     assert type(smaller.network) is type(original.network)
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_heads_that_share_keys_go_together(fine: bool, tmp_path: Path) -> None:
+    original, kept = model("shared"), Kept(heads=((2, 3), (0, 1)))
+    smaller = cut(original, kept, fine=fine)
+    given = inputs(original, TEXTS)
+    real = given["attention_mask"].bool()
+    with torch.no_grad():
+        expected = naive(original, kept, given)[real]
+        torch.testing.assert_close(smaller.network(**given)[0][real], expected, atol=1e-5, rtol=1e-5)
+    assert smaller.capture.heads == (2, 2)
+    save(smaller, tmp_path)
+    again = headscope.load(str(tmp_path))
+    keys = [sizes(projection.key)[1] for projection in again.projections]
+    assert keys == [6, 6] and sharing(again) == 2 and again.capture.heads == (2, 2)
+    with pytest.raises(HeadscopeError, match="cannot lose these parts"):
+        cut(original, Kept(heads=((1, 2), (0, 1))), fine=fine)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headscope.capture.layer_stack import Stack, States, instead, stack
 from headscope.errors import HeadscopeError
 from headscope.models.feed_forward import FeedForward, entering, feed_forwards, width_name
-from headscope.models.head_slicing import sizes, uncuttable
+from headscope.models.head_slicing import sharing, sizes, uncuttable
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import pruning_of
 
@@ -39,12 +39,12 @@ class RemovableParts:
     """What can be cut out of a model.
 
     * `stack`: its layers; `feed_forward`: their maps, None where these cannot be found.
-    * `heads`: whether heads can.
+    * `heads`: how many neighbouring heads can go together: those that share a key and a value; 0 where none can.
     """
 
     stack: Stack
     feed_forward: tuple[FeedForward, ...] | None
-    heads: bool
+    heads: int
 
 
 def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
@@ -71,8 +71,9 @@ def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
     if maps and (len({part.width for part in maps}) > 1 or width_name(model.network, maps[0].width) is None):
         maps = None
     explicit = getattr(config, "head_dim", None) is not None
-    heads = (explicit or fine) and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
-    return RemovableParts(layers, maps, heads)
+    same = (explicit or fine) and len(set(model.capture.heads)) == 1
+    together = sharing(model) if same else 0
+    return RemovableParts(layers, maps, together if same and uncuttable(model, together) is None else 0)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from headscope.capture.layer_stack import Stack, stack
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
+from headscope.models.config import query_group
 from headscope.models.feed_forward import feed_forwards, slice_neurons, width_name
 from headscope.models.head_slicing import slice_heads
 from headscope.models.model import Model
@@ -69,6 +70,7 @@ def sliced(model: Model, kept: Kept, outputs: Any = None, *, fine: bool) -> PreT
     layers = stack(network, number)
     if layers is None:
         raise ValueError("its layers cannot be found")
+    shared = query_group(config, model.capture.heads)
     if kept.heads is not None:
         slice_heads(network, model.capture.heads, kept.heads)
     if kept.neurons is not None:
@@ -84,7 +86,7 @@ def sliced(model: Model, kept: Kept, outputs: Any = None, *, fine: bool) -> PreT
     elif kept.heads is not None:
         config.num_attention_heads = len(kept.heads[0])
         if getattr(config, "num_key_value_heads", None) is not None:
-            config.num_key_value_heads = len(kept.heads[0])
+            config.num_key_value_heads = len(kept.heads[0]) // shared
     if kept.layers is not None:
         _slice_layers(network, layers, kept.layers)
     _slice_tables(model, network, kept)

@@ -175,7 +175,7 @@ def test_folder_is_that_of_the_result(made: tuple[Path, xr.Dataset]) -> None:
     left = result["layer_heads"].isel(step=-1).values
     gone = [layer - 1 for layer in known["fine"]["removed_layers"]]
     assert saved.capture.heads == tuple(np.delete(left, gone).astype(int))
-    assert (folder / "model" / "modeling_pruned.py").is_file() and parts_of(model).heads is False
+    assert (folder / "model" / "modeling_pruned.py").is_file() and not parts_of(model).heads
     found = verified(result, folder / "model", model, corpus, None, QUICK)
     assert found["same"]
 

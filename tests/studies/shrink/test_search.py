@@ -3,15 +3,23 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import xarray as xr
+from transformers import LlamaConfig, LlamaForCausalLM
 
 import headscope
 from headscope import HeadscopeError, Settings
+from headscope.models.head_slicing import sharing
 from headscope.outputs.size_and_speed import megabytes
+from headscope.report.numbers import Numbers
 from headscope.storage import codec
 from headscope.storage.lines import line_of
+from headscope.studies.size.shrink.gates import gate_shapes
+from headscope.studies.size.shrink.highlights import cache
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget, parts_in, target
 from headscope.studies.size.shrink.prices import Prices, measure, shapes_of
@@ -20,9 +28,9 @@ from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.texts import encode
 from support.idle_neurons import even, judge_by_embeddings
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
-from support.tiny_families import tiny_config
 
 QUIET = Settings()
+TEXTS = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
 # Half of a layer's neurons save as much as a quarter of its time.
 PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
 
@@ -31,15 +39,13 @@ PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
 def original() -> Original:
     """A tiny model with its moments."""
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
-    texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
-    return original_of(model, encode(model, tuple(headscope.read(texts))), QUIET)
+    return original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUIET)
 
 
 def search_of(original: Original, wanted: SizeTarget, settings: Settings = QUIET) -> SizeSearch:
     """A search over four texts, with made prices."""
     judge = judge_by_embeddings(original.model, settings)
-    texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
-    inputs = encode(original.model, tuple(headscope.read(texts)))
+    inputs = encode(original.model, tuple(headscope.read(TEXTS)))
     before = judge.outputs(original.model, inputs)
     return SizeSearch(original, judge, inputs, before, PRICES, wanted, 2)
 
@@ -173,9 +179,38 @@ def test_a_size_has_a_share_although_timings_give_it_none() -> None:
     assert prices.share(size, size) == 1.0
 
 
-@pytest.mark.parametrize("kind", ["llama", "bert"])
-def test_heads_that_cannot_go_are_named_with_the_reason(kind: str) -> None:
-    model = headscope.wrap(tiny_network(tiny_config(kind, vocab_size=len(tiny_tokenizer()))), tiny_tokenizer())
-    reason = {"llama": "its heads share keys and values in groups", "bert": "its class has no width of heads"}[kind]
+def test_heads_that_cannot_go_are_named_with_the_reason() -> None:
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    reason = "its class has no width of heads"
     with pytest.raises(HeadscopeError, match=f"can lose no heads: {reason}.*name other parts by --parts"):
         original_of(model, [], QUIET, ("heads",))
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_of_a_decoder_whole_kv_heads_go_with_the_heads_that_share_them(fine: bool) -> None:
+    sizes: dict[str, Any] = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 6, "head_dim": 4}
+    sizes |= {"num_key_value_heads": 3, "intermediate_size": 32, "vocab_size": len(tiny_tokenizer())}
+    model = headscope.wrap(tiny_network(LlamaConfig(**sizes), kind=LlamaForCausalLM), tiny_tokenizer())
+    with torch.no_grad():
+        for layer, gone in enumerate((slice(8, 16), slice(0, 8))):  # of each layer two heads that add nothing
+            weights: Any = model.projections[layer].output
+            weights.weight[:, gone] = 0
+    original = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUIET, ("heads",), fine=fine)
+    reached, size = {original.size}, original.size
+    while steps := [smaller for part, smaller in original.smaller(size, 4) if part.startswith("heads")]:
+        size = steps[0]
+        reached.add(size)
+    assert {number for size in reached for number in size.heads} == {2, 4, 6}
+    once = original.size.with_numbers((0, 1), heads=4)
+    kept = original.kept(once).heads
+    assert kept == ((0, 1, 4, 5), (2, 3, 4, 5))
+    smaller = original.cut(once)
+    assert smaller.capture.heads == (4, 4) and sharing(smaller) == 2
+    assert original.cache(original.size) == 2 * 3 * 4 * 4 and original.cache(once) == 2 * 2 * 4 * 4
+    assert not gate_shapes(original)
+
+
+@pytest.mark.parametrize(("sizes", "said"), [([96, 96], ""), ([192, 96], "take 96 bytes, not 192")])
+def test_what_a_decoder_keeps_of_a_token_is_said_if_it_falls(sizes: list[int], said: str) -> None:
+    result = xr.Dataset({"cache": ("step", sizes)})
+    assert said in cache(Numbers(result)) and bool(cache(Numbers(result))) == bool(said)

@@ -191,7 +191,7 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     memory = (
         LIBRARIES + BATCH * heads + shape.mib * (1 + cost.untrained) + PIECE * max(0, shape.pieces - BUILT_IN.pieces)
     )
-    if shape.predicts and (cost.words or cost.swept):
+    if shape.predicts and (cost.words or cost.swept or cost.scored):
         memory += PREDICTED * shape.pieces * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
     inputs = cost.tokens * shape.size + (cost.swept * shape.swept_size if shape.predicts == "next" else 0)

@@ -84,7 +84,7 @@ def special(numbers: Numbers) -> Finding:
         holds=f"{several(len(heads), 'head')} of {total} {agree(len(heads), 'beats', 'beat')} both simple rules",
         fails="No head beats both simple rules",
         undecided="It cannot be told whether a head beats both simple rules",
-        unit=mentions_of(result),
+        unit=f"{mentions_of(result)} of one type",
     )
 
 

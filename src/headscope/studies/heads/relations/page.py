@@ -72,7 +72,7 @@ def special(numbers: Numbers) -> Finding:
         holds=f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links",
         fails="No head attends to links",
         undecided="It cannot be told whether a head attends to links",
-        unit="sentences",
+        unit="sentences of one relation",
     )
 
 

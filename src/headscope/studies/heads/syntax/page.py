@@ -58,7 +58,7 @@ def special(numbers: Numbers) -> Finding:
         holds=f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation",
         fails="No head knows a syntactic relation",
         undecided="It cannot be told whether a head knows a syntactic relation",
-        unit="words",
+        unit="words of one relation",
     )
 
 

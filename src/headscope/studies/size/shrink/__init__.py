@@ -106,6 +106,10 @@ STUDY = Study(
             *("layer_neurons", "neurons of the feed-forward part", "neurons", BY_LAYER),
             "0 for a layer that is removed",
         ),
+        Number(
+            *("cache", "bytes of keys and values of a token", "bytes", STEP),
+            definition="bytes of the keys and values that a decoder keeps of a token, in numbers of 16 bits",
+        ),
         Number("layer_heads", "heads that stay", "heads", BY_LAYER, "0 for a layer that is removed"),
         Number("whole_score", "score of the whole model", "score", METRIC, HELD_OUT),
         Number("untrained_score", "score of the saved model before its training", "score", METRIC, HELD_OUT),

@@ -101,14 +101,17 @@ class Gates(nn.Module):
 
 
 def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
-    """The shape of the gates of each kind that may go, and that the class of the model can hold."""
+    """The shape of the gates of each kind that may go, and that the class of the model can hold.
+
+    Heads that share keys have none: each gate is of one head.
+    """
     kinds, layers = original.kinds, len(original.size.layers)
     shapes: dict[str, tuple[int, ...]] = {}
     if "layers" in kinds and layers > 1:
         shapes["layers"] = (layers,)
     if "neurons" in kinds and original.moments:
         shapes["neurons"] = (layers, original.width)
-    if "heads" in kinds and original.parts.heads and original.heads > 1:
+    if "heads" in kinds and original.parts.heads == 1 < original.heads:
         shapes["heads"] = (layers, original.heads)
     return shapes
 
@@ -155,7 +158,7 @@ def smallest(original: Original, groups: int) -> Size:
     if "neurons" in kinds and original.moments:
         step = max(1, original.width // groups)
         neurons = original.least_neurons if original.fine else neurons - step * ((neurons - 1) // step)
-    if "heads" in kinds and original.parts.heads:
+    if "heads" in kinds and original.parts.heads == 1:
         heads = (1, *[original.least_heads if original.fine else 1] * (number - 1))
     return Size(size.layers[:1] if "layers" in kinds else size.layers, (neurons,) * number, heads)
 

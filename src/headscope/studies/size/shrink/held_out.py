@@ -61,7 +61,8 @@ def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
     read, answered = (judge.held_out, inputs), (outputs[0], outputs[-1])
     kept = original.kept(size)
     stays = heads_that_stay(measured, size, kept)
-    arrays = path_variables(judge, found.steps, outputs)
+    decoder = not judge.model.looks_ahead
+    arrays = path_variables(judge, found.steps, outputs, [measured.cache(step.size) for step in found.steps * decoder])
     arrays |= choices.variables(judge.scores([outputs[0], chosen, *others])) if others else {}
     arrays |= found.variables | kept_variables(measured, size, kept)
     if measured.fine or "head_gate" in arrays:
@@ -75,10 +76,13 @@ def evidence(found: FoundSize, untrained: Model, smaller: Model) -> Evidence:
     return Evidence(arrays, facts, inputs, stays)
 
 
-def path_variables(judge: Judge, steps: Sequence[Step], outputs: Sequence[Outputs]) -> Arrays:
+def path_variables(
+    judge: Judge, steps: Sequence[Step], outputs: Sequence[Outputs], cache: Sequence[int] = ()
+) -> Arrays:
     """The path of the search, and the model that is saved.
 
     * `outputs`: of the whole model, of that after each further step, and of the saved one before and after training.
+    * `cache`: of a decoder, the bytes of keys and values of a token after each step.
     """
     task, scores, examples = judge.task, judge.scores(outputs), len(outputs[0])
     gains, path = judge.gains(outputs, scores), slice(0, len(steps))
@@ -94,6 +98,8 @@ def path_variables(judge: Judge, steps: Sequence[Step], outputs: Sequence[Output
     added.add("output_change", change)
     added.add("exact_change", np.append(np.nan, np.diff(change)))
     added.add("megabytes", [step.megabytes for step in steps])
+    if cache:
+        added.add("cache", list(cache))
     added.add("layer_neurons", stays * np.array([step.size.neurons for step in steps]))
     added.add("layer_heads", stays * np.array([step.size.heads for step in steps]))
     added.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])

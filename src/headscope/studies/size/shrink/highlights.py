@@ -137,8 +137,16 @@ def removed(numbers: Numbers) -> Finding:
             if sizes[name][0] > sizes[name][1]
         ),
     ]
-    text = f"Removed: {'; '.join(words)}. {rest(saved)}"
+    text = f"Removed: {'; '.join(words)}. {rest(saved)}{cache(numbers)}"
     return Finding(REMOVED, text if words else "Nothing was removed: the target is met without.")
+
+
+def cache(numbers: Numbers) -> str:
+    """What a decoder keeps of each token, before and after; "" where that stays."""
+    if "cache" not in numbers.result:
+        return ""
+    sizes = numbers.result["cache"].values
+    return f" Keys and values of a token take {sizes[-1]:,} bytes, not {sizes[0]:,}." if sizes[-1] < sizes[0] else ""
 
 
 def removed_layers(numbers: Numbers) -> list[int]:

@@ -117,13 +117,18 @@ def written(linear: Any) -> Weights:
     return weight if isinstance(linear, nn.Linear) else weight.T, bias
 
 
-def ranked(values: Sequence[Float[np.ndarray, " part"]], numbers: Sequence[int]) -> Numbers:
+def ranked(values: Sequence[Float[np.ndarray, " part"]], numbers: Sequence[int], together: int = 1) -> Numbers:
     """This number of parts of each layer, with the largest values, in ascending order; of equal ones the first.
+
+    * `together`: how many neighbours stay or go together, by the sum of their values.
 
     >>> ranked([np.array([0.1, 0.3, 0.2]), np.array([0.2, 0.1])], [2, 1])
     ((1, 2), (0,))
+    >>> ranked([np.array([0.1, 0.5, 0.4, 0.4])], [2], together=2)
+    ((2, 3),)
     """
-    both = zip(values, numbers, strict=True)
+    sums = [layer.reshape(-1, together).sum(1).repeat(together) for layer in values]
+    both = zip(sums, numbers, strict=True)
     return tuple(tuple(sorted(np.argsort(-layer, kind="stable")[:number].tolist())) for layer, number in both)
 
 

@@ -11,7 +11,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.embedding_width import EmbeddingBasis, narrowed, projected
-from headscope.models.head_slicing import uncuttable
+from headscope.models.head_slicing import sharing, uncuttable
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import megabytes
@@ -32,6 +32,8 @@ from headscope.studies.size.shrink.plan import KINDS, Size
 NEURONS, HEADS = ("neurons", "feed-forward part"), ("heads", "attention")
 # Weight of the old output maps in a fit, see `moments.fitted`.
 RIDGE = 0.1
+# Bytes of a key and a value for each number of the width of a head.
+BYTES_OF_KEY_HEAD = 4
 # A fit is kept for this many numbers of neurons of a layer: those that steps of a search have in common.
 FITS = 3
 # Neurons and heads are measured on at most this many texts.
@@ -47,6 +49,7 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `kinds`: of `plan.KINDS`, the parts that may go.
     * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps, 0 for none.
+      Heads that share a key and a value stay or go together.
     * `embeddings`: how these become narrower; None where they stay.
     * `pieces`: ids of the vocabulary that the saved model keeps; None for all.
     """
@@ -73,6 +76,11 @@ class Original:
         """The heads of a layer."""
         return max(self.model.capture.heads)
 
+    def cache(self, size: Size) -> int:
+        """Bytes of the keys and values that a model of a size keeps of a token, in numbers of 16 bits."""
+        key_heads = sum(heads for _, heads in size.by_layer) // sharing(self.model)
+        return BYTES_OF_KEY_HEAD * key_heads * self.model.projections[0].width
+
     @cached_property
     def size(self) -> Size:
         """The size of the whole model."""
@@ -92,7 +100,8 @@ class Original:
         * `groups`: a step removes one of this many groups of neurons.
         """
         full, fine = self.size, self.fine
-        neurons, heads = (max(1, number // groups) for number in (self.width, self.heads))
+        neurons, together = max(1, self.width // groups), self.parts.heads
+        heads = max(together, self.heads // groups // together * together) if together and fine else together
         for layers in [(layer,) for layer in size.layers] if fine else [full.layers]:
             now, where = (layers[0], f" of layer {layers[0] + 1}") if fine else (size.layers[0], "")
             if "neurons" in self.kinds and self.moments:
@@ -101,7 +110,7 @@ class Original:
             if "heads" in self.kinds and self.parts.heads:
                 others = sum(heads for _, heads in size.by_layer) - size.heads[now]
                 least = self.least_heads if others else 1
-                for part, number in _fewer(size.heads[now], heads if fine else 1, least, HEADS):
+                for part, number in _fewer(size.heads[now], heads, least, HEADS):
                     yield f"{part}{where}", size.with_numbers(layers, heads=number)
         if self.embeddings is not None and (less := self.embeddings.narrower(size.embeddings, groups)) is not None:
             yield "embeddings", replace(size, embeddings=less)
@@ -119,7 +128,7 @@ class Original:
         return Kept(
             layers=None if size.layers == full.layers else size.layers,
             neurons=None if size.neurons == full.neurons else ranked(self.of_neurons, size.neurons),
-            heads=None if size.heads == full.heads else ranked(self.of_heads, size.heads),
+            heads=None if size.heads == full.heads else ranked(self.of_heads, size.heads, self.parts.heads),
             pieces=pieces,
         )
 
@@ -184,7 +193,8 @@ def original_of(
     """
     parts, some = parts_of(model, fine=fine), inputs[:MOST_TEXTS]
     if kinds == ("heads",) and not parts.heads:
-        reason = uncuttable(model) or "its class has no width of heads of its own, so that --fine is needed"
+        reason = uncuttable(model, sharing(model))
+        reason = reason or "its class has no width of heads of its own, so that --fine is needed"
         raise HeadscopeError(f"model '{model.name}' can lose no heads: {reason}; name other parts by --parts")
     moments = moments_of(model, parts, some, settings)
     of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]

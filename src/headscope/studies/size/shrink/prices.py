@@ -117,9 +117,10 @@ def narrow(original: Original, width: int) -> Model:
 def _with_few_heads(original: Original) -> tuple[Model, int]:
     """A model with as few heads as its layers can have, and how many are gone in all; one head stays in any case."""
     number, before = len(original.size.layers), original.heads
-    if not original.parts.heads or before == 1:
+    together = original.parts.heads
+    if together in (0, before):
         return original.model, 0
-    numbers = (original.least_heads,) * (number - 1) + (1,)
+    numbers = (original.least_heads * together,) * (number - 1) + (together,)
     size = replace(original.size, heads=numbers)
     return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)
 
@@ -218,7 +219,7 @@ def expected_price(prices: Prices, original: Original, target: SizeTarget) -> Ex
     outside = total - original.unused_megabytes - number * layer
     neuron = (total - megabytes(narrow(original, original.width - 1))) / number if original.moments else 0.0
     head = 0.0
-    if original.parts.heads and original.heads > 1:
+    if original.parts.heads == 1 < original.heads:
         fewer = cut(model, Kept(heads=(tuple(range(original.heads - 1)),) * number), fine=original.fine)
         head = (total - megabytes(fewer)) / number
     return ExpectedPrice(prices, target, size, not original.fine, outside, layer, neuron, head)
