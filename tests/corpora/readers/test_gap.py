@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
@@ -80,6 +80,7 @@ def test_a_row_of_too_few_columns_and_a_missing_column_are_refused() -> None:
         read_gap(row(), header=HEADER.replace("B-coref", "B-answer"))
 
 
+@example(text="a \xad", cuts=[])  # a soft hyphen after a blank
 @given(text=st.text(max_size=40), cuts=st.lists(st.integers(0, 40), max_size=4))
 def test_words_are_whole_in_order_and_leave_out_blanks_only(text: str, cuts: list[int]) -> None:
     ends = [min(cut, len(text)) for cut in cuts]

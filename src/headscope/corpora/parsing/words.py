@@ -89,9 +89,9 @@ def words(text: str, spans: Iterable[Span] = ()) -> tuple[Span, ...]:
 def _words(text: str) -> list[Span]:
     """The words of a text; an apostrophe or hyphen between two makes them one."""
     taken = text if text.isascii() else HALF.sub("\ufffd", NO_WIDTH.sub(" ", text))
-    segments = [*WordBreaker(taken, LOCALE)]  # its numbers count UTF-16, not characters
+    segments = [*WordBreaker(taken, LOCALE)]  # its numbers count UTF-16; a mark stands with its blank
     ends = accumulate(map(len, segments))
-    spans = [(end - len(part), end) for part, end in zip(segments, ends, strict=True) if not part.isspace()]
+    spans = [(end - len(part.lstrip()), end) for part, end in zip(segments, ends, strict=True) if not part.isspace()]
     if not JOINING.search(text):
         return spans
     found: list[Span] = []
