@@ -32,7 +32,7 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 92_070,
+    "src: lines": 92_069,
     "src: files": 701,
     "src: files under 30 lines": 50,
     "functions with more than 12 arguments": 3,
@@ -50,7 +50,7 @@ LIMITS = {
     "tests: asserts on more than 60 characters": 8,
     "tests: lines": 62_700,
     "tests: monkeypatch.setattr": 204,
-    "docs: words": 60_328,
+    "docs: words": 60_322,
 }
 
 
