@@ -59,6 +59,7 @@ SELDOM = {
     "finetune": {"early_correlation"},
     "probe": {"relation_contribution"},
     "prune": {"cache_bytes"},
+    "shrink": {"cache"},
 }
 # Sentences with their maps, which a study of few links does not keep.
 KEPT = {"map"}

@@ -108,7 +108,7 @@ def misfit(kept: Any, new: Any) -> str:
     rows may have no columns either.
 
     >>> misfit(np.ones((2, 3)), np.ones((2, 4)))
-    'has float64 [2, 3] in the place of float64 [2, 4]'
+    'has float64 [2, 3] instead of float64 [2, 4]'
     """
     if isinstance(kept, np.ndarray) and isinstance(new, np.ndarray):
         return _of_arrays(kept, new, kept.shape == new.shape)

@@ -157,7 +157,7 @@ def _chosen(result: xr.Dataset, study: BestHeads, labels: Mapping[str, Any]) -> 
 
 def _random(result: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> Estimate | None:
     """The score with random weights; of a number of each head, the highest."""
-    if study.random not in result:
+    if not study.random or study.random not in result:
         return None
     labels = {dim: label for dim, label in position.items() if dim in (*study.dims, "direction")}
     values = scalar(result, study.random, labels)

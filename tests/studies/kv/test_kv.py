@@ -83,7 +83,7 @@ def test_an_interrupted_run_goes_on_with_the_texts_that_are_read(
     with pytest.raises(KeyboardInterrupt):
         run(60)  # in the second pass
     again = run(10_000)
-    assert any("goes on" in notice for notice in notices) and max(steps) >= 24
+    assert any("resumes" in notice for notice in notices) and max(steps) >= 24
     xr.testing.assert_identical(found[0].drop_attrs(deep=False), again.drop_attrs(deep=False))
 
 

@@ -18,7 +18,7 @@ STUDY = Study(
     without=("workers", "engine", "address", "gpus_per_worker"),
     packages={"accelerate": ""},
     quick=("--epochs", "1", "--batch", "4"),
-    required=("perplexity",),
+    required=("unigram_perplexity",),
     numbers=(
         Number("loss", LOSS, "nats", EPOCHS, definition=CROSS_ENTROPY),
         Number("loss_gain", f"{LOSS}, subtracted from that {UNIGRAMS}", "nats", EPOCHS),
