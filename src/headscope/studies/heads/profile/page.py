@@ -150,10 +150,10 @@ def classes(numbers: Numbers) -> Iterator[Finding]:
     arrays = by_class(numbers)
     for name, topic in CLASSES.items():
         word = label("token_class", name)
-        if name not in arrays:
-            yield Finding(topic, f"Not measured: the tokenizer has no {word}.")
+        array = arrays.get(name)
+        if array is None or not float(array.max()):
+            yield Finding(topic, f"Not measured: the {'tokenizer has' if array is None else 'inputs have'} no {word}.")
             continue
-        array = arrays[name]
         mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
         layers = f"Means of layers: {spread(array.mean('head'))}."
         heads = heads_above(array, HALF, f"Heads that give {word} more than half of their attention")
@@ -239,13 +239,14 @@ def _of_feature(name: str, array: xr.DataArray, q: xr.DataArray | None) -> str:
     return f"{label('feature', name)} {spread(array)}{more}{count}"
 
 
-def start_features(numbers: Numbers) -> Finding:
-    """What [CLS] looks at in the last layer."""
+def start_features(numbers: Numbers) -> Iterator[Finding]:
+    """What [CLS] looks at in the last layer; nothing where it sees itself alone."""
     array = numbers.array("cls_feature_attention")
     last = array.isel(layer=-1).mean("head").dropna("feature")
     means = ", ".join(f"{label('feature', mean['feature'].item())} {number(float(mean))}" for mean in last)
-    text = f"In layer {int(array['layer'][-1])}, [CLS] gives on average over heads: {means}.{examples(array)}"
-    return Finding("[CLS] in the last layer", text)
+    if round(float(last.max()), 6) < 1:
+        text = f"In layer {int(array['layer'][-1])}, [CLS] gives on average over heads: {means}.{examples(array)}"
+        yield Finding("[CLS] in the last layer", text)
 
 
 def links(numbers: Numbers) -> Iterator[Finding]:

@@ -89,14 +89,17 @@ def cone(numbers: Numbers) -> Finding:
 
 
 def context(numbers: Numbers) -> Finding:
-    """How far context changes a token."""
+    """How far context changes a token; where random tokens are nearly the same, little can be left above them."""
     values = estimates(from_embeddings(numbers, "self_similarity_corrected"))
-    first, low = values[min(values)], min(values.values(), key=lambda value: value.value)
+    lowest = min(values, key=lambda layer: values[layer].value)
+    first, low = values[min(values)], values[lowest]
+    rest = 1 - estimates(from_embeddings(numbers, "anisotropy"))[lowest].value
+    most = f", where at most {number(rest)} is possible" if rest < first.value else ""
     where = layers_named(tied({layer: -value for layer, value in values.items()}))
     return Finding.judged(
         apart(first, low, numbers.n("self_similarity"), least=CHANGE),
         f"The mean cosine of two occurrences of a token, above that of random tokens, is {number(first.value)} in "
-        f"the embeddings and {number(low.value)} in {where}.",
+        f"the embeddings and {number(low.value)} in {where}{most}.",
         holds=f"Context changes tokens, down to {where}",
         fails="Context hardly changes tokens",
         undecided="It cannot be told whether context changes tokens",
