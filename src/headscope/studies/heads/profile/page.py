@@ -150,10 +150,10 @@ def classes(numbers: Numbers) -> Iterator[Finding]:
     arrays = by_class(numbers)
     for name, topic in CLASSES.items():
         word = label("token_class", name)
-        array = arrays.get(name)
-        if array is None or not float(array.max()):
-            yield Finding(topic, f"Not measured: the {'tokenizer has' if array is None else 'inputs have'} no {word}.")
+        if lacking := "tokenizer has" if name not in arrays else "" if float(arrays[name].max()) else "inputs have":
+            yield Finding(topic, f"Not measured: the {lacking} no {word}.")
             continue
+        array = arrays[name]
         mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
         layers = f"Means of layers: {spread(array.mean('head'))}."
         heads = heads_above(array, HALF, f"Heads that give {word} more than half of their attention")
