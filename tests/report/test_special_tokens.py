@@ -53,7 +53,9 @@ def test_the_page_of_a_decoder_speaks_of_its_own_first_token(decoder: xr.Dataset
     page = write(decoder, tmp_path, formats=()).read_text(encoding="utf-8")
     assert "[CLS]" not in page and "[SEP]" not in page
     assert "&lt;bos&gt;" in page and "<bos>" not in page
-    assert "<bos> in the last layer" in [finding.topic for finding in study_page(decoder).findings()]
+    findings = {finding.topic: finding.text for finding in study_page(decoder).findings()}
+    assert "of its attention to <bos>" in findings["Start token"]
+    assert "<bos> in the last layer" not in findings  # it sees itself alone
     kinds = model_numbers(model_of(decoder))
     assert kinds["names"]["cls"] == "<bos>" and "<bos>" in kinds["meanings"]["cls"]
 
