@@ -16,7 +16,7 @@ from headscope.front.cli.saved_command import why_anew
 from headscope.front.cli.study import OTHER_COMMAND, parsed, refuse_other_run, run_or_keep, shared_words
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
-from headscope.front.survey.costs import READING, StudyEstimate, shape_of
+from headscope.front.survey.costs import READING, StudyEstimate, loaded_shape
 from headscope.front.survey.plan import PlannedStudy, shares, words_of
 from headscope.study import FORWARD
 
@@ -132,5 +132,4 @@ def speed_of(study: str, words: Sequence[str]) -> float:
         before = time.monotonic()
         forward.states(group)
         seconds, tokens = (seconds + time.monotonic() - before, tokens + sum(map(len, group))) if tokens else (0.0, 1)
-    shape = shape_of(model.network.config.to_dict(), [weight.shape for weight in model.network.parameters()])
-    return seconds / max(1, tokens - 1) * 1000 / (FORWARD * shape.size) or 1.0
+    return seconds / max(1, tokens - 1) * 1000 / (FORWARD * loaded_shape(model).size) or 1.0

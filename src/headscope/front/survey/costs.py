@@ -155,15 +155,19 @@ def shape_of(config: Mapping[str, Any], weights: Iterable[Sequence[int]] = ()) -
         stored[tuple(sizes[:1]) == (pieces,)] += prod(sizes)
     name = str((config.get("architectures") or [""])[0])
     predicts = "next" if name.endswith(NEXT) else "masked" if name.endswith(MASKED) else ""
-    counted = (stored[False], stored[True])
-    return ModelShape(
-        stated(LAYERS, BUILT_IN.layers), heads, width, stated(INNER, 4 * width), pieces, predicts, counted
-    )
+    layers, inner = stated(LAYERS, BUILT_IN.layers), stated(INNER, 4 * width)
+    return ModelShape(layers, heads, width, inner, pieces, predicts, (stored[False], stored[True]))
 
 
 def checkpoint_shape(checkpoint: "Checkpoint") -> ModelShape:
     """The shape of a model that is not loaded for this."""
     return shape_of(checkpoint.config, [weight.shape for weight in checkpoint.stored().values()])
+
+
+def loaded_shape(model: Any) -> ModelShape:
+    """The shape of a loaded model (`headscope.Model`)."""
+    config = model.network.config.to_dict() | {"architectures": [type(model.network).__name__]}
+    return shape_of(config, [weight.shape for weight in model.network.parameters()])
 
 
 def estimates(
@@ -188,9 +192,8 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) + FORWARD * cost.words * shape.word_size
     seconds = seconds / workers + cost.after * heads
     most = cost.most if cost.most and not full else examples
-    memory = (
-        LIBRARIES + BATCH * heads + shape.mib * (1 + cost.untrained) + PIECE * max(0, shape.pieces - BUILT_IN.pieces)
-    )
+    memory = LIBRARIES + BATCH * heads + shape.mib * (1 + cost.untrained)
+    memory += PIECE * max(0, shape.pieces - BUILT_IN.pieces)
     if shape.predicts and (cost.words or cost.swept or cost.scored):
         memory += PREDICTED * shape.pieces * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)

@@ -12,7 +12,7 @@ import xarray as xr
 from headscope import catalog
 from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.arguments import refuse_unknown
-from headscope.front.survey.costs import ModelShape, checkpoint_shape, estimates, examples_of, rows, shape_of
+from headscope.front.survey.costs import ModelShape, checkpoint_shape, estimates, examples_of, loaded_shape, rows
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
 from headscope.storage.kept_inputs import inputs_kept
@@ -117,7 +117,4 @@ def _shape(model: Any) -> ModelShape:
     from headscope.models import Model
     from headscope.models.checkpoint import locate
 
-    if not isinstance(model, Model):
-        return checkpoint_shape(locate(model))
-    config = model.network.config.to_dict() | {"architectures": [type(model.network).__name__]}
-    return shape_of(config, [weight.shape for weight in model.network.parameters()])
+    return loaded_shape(model) if isinstance(model, Model) else checkpoint_shape(locate(model))

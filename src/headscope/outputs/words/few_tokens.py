@@ -119,14 +119,17 @@ def logits_together(network: PreTrainedModel) -> int:
     return max(1, 4 * CELLS // ((has_words and rows_of(network)) or 1))
 
 
+def with_few_logits(settings: Settings, network: PreTrainedModel, copies: int = 1) -> Settings:
+    """Settings with batches whose logits fit into memory; `copies`: how many of them are held at once."""
+    return replace(settings, batch_tokens=min(settings.batch_tokens, max(1, logits_together(network) // copies)))
+
+
 def within_memory(settings: Settings, inputs: Any) -> Settings:
     """Settings with batches whose logits fit into memory, where inputs predict words.
 
     * `inputs`: of a task (`TaskInputs`), or of a suite (`ItemInputs`).
     """
-    if not inputs.masked_pieces:
-        return settings
-    return replace(settings, batch_tokens=min(settings.batch_tokens, logits_together(inputs.model.network)))
+    return with_few_logits(settings, inputs.model.network) if inputs.masked_pieces else settings
 
 
 @contextmanager

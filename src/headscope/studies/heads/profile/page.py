@@ -150,14 +150,15 @@ def classes(numbers: Numbers) -> Iterator[Finding]:
     arrays = by_class(numbers)
     for name, topic in CLASSES.items():
         word = label("token_class", name)
-        if lacking := "tokenizer has" if name not in arrays else "" if float(arrays[name].max()) else "inputs have":
-            yield Finding(topic, f"Not measured: the {lacking} no {word}.")
-            continue
-        array = arrays[name]
-        mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
-        layers = f"Means of layers: {spread(array.mean('head'))}."
-        heads = heads_above(array, HALF, f"Heads that give {word} more than half of their attention")
-        yield Finding(topic, f"{mean}{_against_share(numbers, name, array)}. {layers} {heads}{examples(array)}")
+        if name not in arrays:
+            yield Finding(topic, f"Not measured: the tokenizer has no {word}.")
+        elif not float((array := arrays[name]).max()):
+            yield Finding(topic, f"Not measured: the inputs have no {word}.")
+        else:
+            mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
+            layers = f"Means of layers: {spread(array.mean('head'))}."
+            heads = heads_above(array, HALF, f"Heads that give {word} more than half of their attention")
+            yield Finding(topic, f"{mean}{_against_share(numbers, name, array)}. {layers} {heads}{examples(array)}")
 
 
 def _against_share(numbers: Numbers, name: str, array: xr.DataArray) -> str:
@@ -253,14 +254,12 @@ def links(numbers: Numbers) -> Iterator[Finding]:
     """Attention between linked words."""
     q = _above_median(numbers.array("token_attention"))
     for relation, array in with_values(numbers, "token_attention", "relation").items():
-        text = f"Heads give {spread(array)}"
-        if q is None:
-            text += "."
-        else:
+        more = "."
+        if q is not None:
             rate = q.sel(relation=relation)
             heads = [reading.head for reading in strongest(array.where(rate < RATE))]
-            text += f"; {_clearly_more(rate)} ({corrected(q, 'heads and links')}).{_by_position(numbers, heads)}"
-        yield Finding(label("relation", relation).capitalize(), f"{text}{examples(array)}")
+            more = f"; {_clearly_more(rate)} ({corrected(q, 'heads and links')}).{_by_position(numbers, heads)}"
+        yield Finding(label("relation", relation).capitalize(), f"Heads give {spread(array)}{more}{examples(array)}")
 
 
 def _clearly_more(q: xr.DataArray) -> str:

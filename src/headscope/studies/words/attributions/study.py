@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import xarray as xr
@@ -10,7 +9,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.models import Model
-from headscope.outputs.words.few_tokens import logits_together
+from headscope.outputs.words.few_tokens import with_few_logits
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -108,7 +107,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
     attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked, depth(model))
     # Gradients hold the logits of the copies of an input several times over.
-    few = replace(settings, batch_tokens=min(settings.batch_tokens, max(1, logits_together(model.network) // 2)))
+    few = with_few_logits(settings, model.network, copies=2)
     result = explain_corpus(Pass(model, corpus, few), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {

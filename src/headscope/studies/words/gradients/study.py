@@ -1,6 +1,5 @@
 """Run the study: from its options to a labelled result."""
 
-from dataclasses import replace
 from typing import Literal
 
 import xarray as xr
@@ -10,7 +9,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoder import Words
 from headscope.models import Model
-from headscope.outputs.words.few_tokens import logits_together
+from headscope.outputs.words.few_tokens import with_few_logits
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -59,8 +58,7 @@ def run(
     attributes = provenance("gradients", model, corpus, settings)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     # The backward pass holds the logits several times over, and all states.
-    some = replace(settings, batch_tokens=min(settings.batch_tokens, logits_together(model.network)))
-    result = gradients(Pass(model, corpus, some, words), objective)
+    result = gradients(Pass(model, corpus, with_few_logits(settings, model.network), words), objective)
     tallies, heads = result.value, model.capture.heads
     variables = Variables(COORDS, STUDY.source, STUDY.labels, **PAIRED)
     for name in ("gradient", "gradient_from"):
