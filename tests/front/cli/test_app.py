@@ -1,5 +1,6 @@
 """The command line: what it writes, what it says, and with which status it ends."""
 
+import os
 import runpy
 import subprocess
 import sys
@@ -63,6 +64,16 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize(("given", "policy"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(given, policy):
+    script = "import os, sys; from headscope.front.cli import main; sys.argv = ['headscope', 'list']\n"
+    script += "assert 'torch' not in sys.modules  # which reads the policy\n"
+    script += "try: main()\nfinally: print(os.environ['OMP_WAIT_POLICY'], file=sys.stderr)"
+    rest = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run([sys.executable, "-c", script], env=rest | given, capture_output=True, text=True)
+    assert done.stderr.split() == [policy]
 
 
 def test_list_names_everything_in_the_catalog():

@@ -30,7 +30,8 @@ EXAMPLES = (
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. Threads of torch that wait sleep, and take no processor time (GNU OpenMP)."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
     try:
         application(sys.argv[1:] or completed)()
