@@ -106,4 +106,4 @@ def channels(maps: Pictures) -> Float[Tensor, "map 15 row column"]:
     lines = [root.mean(1, keepdim=True), diagonals, root.mean(2, keepdim=True)]
     picture = [maps.maximum, maps.mean, root, maps.mean.sqrt()]
     planes = [plane.expand_as(root) for plane in (*picture, *scale, *positions, *lines)]
-    return torch.stack(planes, dim=-1).permute(0, 3, 1, 2)  # in the memory format of the network
+    return torch.stack(planes, dim=1)
