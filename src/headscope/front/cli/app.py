@@ -23,8 +23,6 @@ from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.survey import survey
 from headscope.front.cli.view import view
 
-# New objects after which Python looks for garbage.
-GARBAGE = 10_000
 EVERYTHING, TOOLS = "Everything: what does my model do?", "Results and tools"
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
 EXAMPLES = (
@@ -33,12 +31,9 @@ EXAMPLES = (
 
 
 def main() -> None:
-    """Run the command line. Threads of torch that wait sleep, and take no processor time (GNU OpenMP).
-
-    Garbage is looked for less often than by default: modules are a million objects, and stay.
-    """
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    gc.set_threshold(GARBAGE)
+    """Run the command line."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # waiting threads of GNU OpenMP take no processor time
+    gc.set_threshold(10_000)  # the half million objects of modules stay: looking through them is a tenth of a command
     completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
     try:
         application(sys.argv[1:] or completed)()

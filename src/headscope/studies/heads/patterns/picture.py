@@ -51,19 +51,8 @@ def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
     distance = (offsets(grids.device) - SIZE + 1).abs() / SIZE * length
     cells, inside = grids[:, 0].float() / largest, (grids[:, -1] > 0).to(maximum.dtype)
-    return Pictures(
-        cells,
-        inside,
-        maximum / largest,
-        mean / largest,
-        (maximum / largest).sqrt(),
-        cls,
-        sep,
-        first,
-        largest,
-        length,
-        distance,
-    )
+    maximum, mean = maximum / largest, mean / largest
+    return Pictures(cells, inside, maximum, mean, maximum.sqrt(), cls, sep, first, largest, length, distance)
 
 
 def offsets(device: torch.device) -> Float[Tensor, "row column"]:
