@@ -206,6 +206,8 @@ def test_each_token_has_the_number_of_its_importance(
     cells = browser.find_elements("css selector", ".answer td[title]")
     assert [float(cell.get_attribute("title") or "") for cell in cells] == values
     assert [row.split()[0] for row in table(browser, 0)] == text["tokens"]
+    bars = find(browser, ".answer .bars").size["width"]
+    assert bars > find(browser, ".answer").size["width"] / 2
     numbers = browser.find_elements("css selector", ".grid-heads span")
     assert [number.text for number in numbers] == ["", *map(str, range(1, 5))]
 

@@ -170,7 +170,8 @@ class ViewSession:
         values = importance.tokens[[*METHODS].index(method)]
         if not np.isfinite(values).all():
             raise HeadscopeError(f"{METHODS[method]} is taken of texts of at most {FLOW_TOKENS} tokens")
-        return {"target": importance.target, "prediction": importance.prediction, "values": values.tolist()}
+        target = importance.differentiated if "gradient" in method else importance.target
+        return {"target": target, "prediction": importance.prediction, "values": values.tolist()}
 
     def model_of(self, text: str, model: int) -> int:
         """The number of the model of the maps with a number: two texts that are compared have one."""
