@@ -42,8 +42,8 @@ def test_integrated_gradients_of_a_representation_add_up_to_what_is_said_to_be_d
     assert tokens.attrs["differentiated"].startswith("length of the text's representation along that of the whole")
     inputs = encoder.tokenizer([TEXT, " ".join(["[MASK]"] * len(TEXT.split()))], return_tensors="pt")
     with torch.no_grad():
-        whole, blank = encoder.network(**inputs).last_hidden_state.mean(1)
-    lost = whole.norm() - whole @ blank / whole.norm()
+        full, blank = encoder.network(**inputs).last_hidden_state.mean(1)
+    lost = full.norm() - full @ blank / full.norm()
     np.testing.assert_allclose(tokens.sum("token"), lost, atol=0.02 * float(abs(tokens).sum("token").max()))
 
 

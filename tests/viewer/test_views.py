@@ -196,9 +196,7 @@ def test_heads_are_switched_off_and_an_error_is_said(browser: Chrome, address: s
     assert "9-9" in find(browser, ".answer").text
 
 
-def test_each_token_has_the_number_of_its_importance(
-    browser: Chrome, address: str, served_session: ViewSession
-) -> None:
+def test_each_token_has_its_importance(browser: Chrome, address: str, served_session: ViewSession) -> None:
     opened(browser, address, {"t": FIRST, "v": "importance", "h": "2-3", "i": "value_gradient"})
     WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
     text = served_session.text(FIRST)

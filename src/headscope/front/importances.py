@@ -54,7 +54,7 @@ def _labelled(importance: TextImportance, text: TextTokens, words: bool) -> xr.D
     names = [word.text for word in text.words] if words else [*text.tokens]
     values = np.stack([importance.tokens[..., list(unit)].sum(-1) for unit in units], axis=-1)
     coords = {"attribution": [*METHODS], "layer": np.arange(1, values.shape[1] + 1), "token": names}
-    labels = {"long_name": "importance"}
-    labels |= {name: getattr(importance, name) for name in ("target", "differentiated", "prediction")}
-    labels |= {"completeness_error": importance.errors.tolist()} if np.isfinite(importance.errors).all() else {}
-    return xr.DataArray(values, coords, [*coords], "importance", labels)
+    target = importance.target
+    named = {"target": target.name, "differentiated": target.differentiated, "prediction": importance.prediction}
+    errors = {"completeness_error": importance.errors.tolist()} if np.isfinite(importance.errors).all() else {}
+    return xr.DataArray(values, coords, [*coords], "importance", {"long_name": "importance"} | named | errors)

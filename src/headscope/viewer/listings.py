@@ -11,7 +11,7 @@ from headscope.figures.labels import head_name
 from headscope.figures.theme import CATEGORIES, INK, conditional, finished
 from headscope.figures.tidy import inline
 from headscope.report.cards import Card
-from headscope.report.cards.head_numbers import Row, question, value
+from headscope.report.cards.head_numbers import question, value
 from headscope.report.parts import Finding
 from headscope.studies.words.attributions import METHODS
 from headscope.viewer.session import ViewSession
@@ -19,7 +19,6 @@ from headscope.viewer.view_state import ViewState
 
 WIDTH, LINE, BAR, COLUMN = 760, 19, 96, 160  # pixels: of all, of a line, of the longest bar, of a column of bars
 LETTER = 5.9  # pixels of a letter; those of most texts are narrower, so that lines end early
-TITLE = 105  # letters of a line of the title
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +84,8 @@ def _card_lines(card: Card) -> Iterator[ListedLine]:
     for part in card.parts:
         yield ListedLine(part.source.name, strong=True)
         yield from map(_finding, part.findings)
-        yield from map(_number, [] if part.findings else part.picked)
-
-
-def _number(row: Row) -> ListedLine:
-    return ListedLine(f"{question(row)} {value(row)}, rank {row.rank} of {row.heads}")
+        for row in [] if part.findings else part.picked:
+            yield ListedLine(f"{question(row)} {value(row)}, rank {row.rank} of {row.heads}")
 
 
 def _finding(finding: Finding) -> ListedLine:
@@ -125,7 +121,7 @@ def listing(lines: Sequence[ListedLine], title: str, columns: Sequence[str] = ()
     colour = conditional(alt.ColorValue, "datum.value < 0", CATEGORIES[1], CATEGORIES[0])
     layers.append(mark.encode(x=x, x2=alt.X2("x2:Q"), y=y, color=colour))
     chart = alt.layer(*layers).properties(width=WIDTH, height=LINE * rows)
-    return finished(chart, textwrap.wrap(title, TITLE), f"{title}. {' '.join(line.text for line in lines)}")
+    return finished(chart, textwrap.wrap(title, WIDTH // 7), f"{title}. {' '.join(line.text for line in lines)}")
 
 
 def _placed(lines: Sequence[ListedLine], letters: int, first: int) -> Iterator[tuple[int, str, ListedLine]]:
