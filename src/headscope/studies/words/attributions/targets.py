@@ -71,9 +71,8 @@ class Target:
     @property
     def differentiated(self) -> str:
         """The objective in words: integrated gradients add up to its difference."""
-        if self.kind == "representation":
-            return self.name.replace("cosine", "length", 1).replace(" with ", " along ", 1)
-        return self.name if self.kind == "number" else f"logarithm of the {self.name}"
+        along = self.name.replace("cosine", "length", 1).replace(" with ", " along ", 1)
+        return f"logarithm of the {self.name}" if self.kind in ("class", "word") else along
 
     def blankable(self, batch: Batch, positions: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
         """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
