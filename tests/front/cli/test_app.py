@@ -68,8 +68,8 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
 
 @pytest.mark.parametrize(("given", "policy"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
 def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(given, policy):
-    script = "import os, sys; from headscope.front.cli import main; sys.argv = ['headscope', 'list']\n"
-    script += "assert 'torch' not in sys.modules\ntry: main()\nfinally: print(os.environ['OMP_WAIT_POLICY'], file=sys.stderr)"
+    script = "import os, sys; from headscope.front.cli import main; sys.argv[1:] = ['list']; early = {*sys.modules}\n"
+    script += "assert 'torch' not in early\ntry: main()\nfinally: print(os.environ['OMP_WAIT_POLICY'], file=sys.stderr)"
     rest = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     done = subprocess.run([sys.executable, "-c", script], env=rest | given, capture_output=True, text=True)
     assert done.stderr.split() == [policy]
