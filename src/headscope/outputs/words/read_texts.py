@@ -48,7 +48,7 @@ class ReadTexts:
             yield from group.batches(batch_tokens)
 
     def first(self, pieces: int) -> "ReadTexts":
-        """The first texts, which together have at most this many pieces; of more than none at least one text."""
+        """The first texts with at most this many pieces together; at least one text unless `pieces` is 0."""
         ends = np.cumsum([len(text.places) for text in self.texts])
         number = max(int(np.searchsorted(ends, pieces, side="right")), int(pieces > 0))
         return replace(self, texts=self.texts[:number], units=self.units[:number])
