@@ -19,12 +19,13 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
-from headscope.studies.training.pretrain_head.text import HeldOutText, held_out_text, log_frequencies, piece_counts
+from headscope.studies.training.pretrain_head.text import HeldOutText, held_out_text
 from headscope.studies.training.pretrain_head.variables import to_variables
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.beginning import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
+from headscope.training.piece_frequencies import log_frequencies, piece_counts
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
