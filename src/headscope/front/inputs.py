@@ -65,6 +65,7 @@ INPUT_TYPES = {
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
     "ModelName": InputType(("model",), lambda chosen, inputs: chosen["model"], values.model_name),
+    "TokenizerName": InputType(("tokenizer_of",), lambda chosen, inputs: chosen["tokenizer_of"], values.model_name),
     "Steps": InputType(("steps",), lambda chosen, inputs: tuple(chosen["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda chosen, inputs: {name: chosen[name] for name in FLOAT32}),
     "StepLoading": InputType(LOADING, lambda chosen, inputs: {name: chosen[name] for name in LOADING}),

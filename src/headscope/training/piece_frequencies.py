@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, maskable
@@ -38,3 +39,11 @@ def unigram_outputs(
     best, answers = int(frequencies.argmax()), [some[some != IGNORED] for some in pieces]
     rows = [(-frequencies[masked].sum(), len(masked), (masked == best).sum()) for masked in answers]
     return np.array(rows, dtype=np.float64)
+
+
+def set_output_bias(network: PreTrainedModel, counts: Int[np.ndarray, " piece"]) -> None:
+    """Set the bias of the output layer to log frequencies, centred; a layer without a bias stays as it is."""
+    bias, frequencies = getattr(network.get_output_embeddings(), "bias", None), np.log(counts + 0.1)
+    if isinstance(bias, torch.Tensor) and len(bias) == len(frequencies):
+        with torch.no_grad():
+            bias.copy_(torch.from_numpy(frequencies - frequencies.mean()))
