@@ -14,7 +14,7 @@ from headscope.studies.words.attributions import METHODS
 SRC = Path(headscope.__path__[0])
 PICTURES = re.compile(r"[\w-]+\.(?:png|svg|webp)")
 # PNGs of charts, and of pages whose results no script has kept: they were made before words were kept in them.
-WORDLESS = {"clusters", "relations-links", "relations-gain", "film", "reproduce"}
+WORDLESS = {"film", "reproduce"}
 LEAST = 8  # letters of a text with holes
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -31,8 +31,20 @@ def test_each_is_that_of_all_methods_with_the_class_that_is_explained(classifier
     with torch.no_grad():
         logits: Any = classifier.network(**classifier.tokenizer(TEXT, return_tensors="pt")).logits[0].softmax(-1)
     name = ["bad", "good"][int(logits.argmax())]
+    assert gradients.attrs["differentiated"] == f"logarithm of the {gradients.attrs['target']}"
     assert gradients.attrs["prediction"] == f"{name} (probability {float(logits.max()):.2f})"
     assert max(everything.attrs["completeness_error"]) < 0.01 and "completeness_error" not in gradients.attrs
+
+
+def test_integrated_gradients_of_a_representation_add_up_to_what_is_said_to_be_differentiated() -> None:
+    encoder = headscope.wrap(tiny_bert(0), tiny_tokenizer())
+    (tokens,) = headscope.importances(encoder, TEXT, "integrated_gradients")
+    assert tokens.attrs["differentiated"].startswith("length of the text's representation along that of the whole")
+    inputs = encoder.tokenizer([TEXT, " ".join(["[MASK]"] * len(TEXT.split()))], return_tensors="pt")
+    with torch.no_grad():
+        full, blank = encoder.network(**inputs).last_hidden_state.mean(1)
+    lost = full.norm() - full @ blank / full.norm()
+    np.testing.assert_allclose(tokens.sum("token"), lost, atol=0.02 * float(abs(tokens).sum("token").max()))
 
 
 def test_words_have_the_sum_of_their_tokens(classifier: Model) -> None:

@@ -37,9 +37,7 @@ def test_nothing_is_allocated_for_a_size_that_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [{"num_labels": 10**5}, {"text_config": {"num_labels": 10**5}}])
-def test_labels_beyond_the_weights_are_refused_before_they_are_named(
-    folder: Path, config: dict, never: Callable
-) -> None:
+def test_labels_beyond_the_weights_are_refused_before_naming(folder: Path, config: dict, never: Callable) -> None:
     edit(folder / "config.json", **config)
     never("transformers.AutoConfig.from_pretrained")
     assert "num_labels in config.json is 100000, and the longest side" in refusal(folder)
@@ -49,9 +47,7 @@ def test_labels_beyond_the_weights_are_refused_before_they_are_named(
     "config",
     [{"num_hidden_layers": 9_999}, {"n_layer": 101}, {"encoder_layers": 101}, {"attention_types": [[["global"], 101]]}],
 )
-def test_layers_beyond_the_weights_are_refused_before_they_are_built(
-    folder: Path, config: dict, never: Callable
-) -> None:
+def test_layers_beyond_the_weights_are_refused_before_building(folder: Path, config: dict, never: Callable) -> None:
     edit(folder / "config.json", **config)
     never("transformers.AutoConfig.from_pretrained")
     assert f"model '{folder}': {next(iter(config))} in config.json is " in refusal(folder)

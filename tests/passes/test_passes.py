@@ -92,9 +92,7 @@ def test_values_are_tallied_a_few_at_a_time(
     assert_same(tallies_of(model, inputs), all_tallies)
 
 
-def test_heads_stand_in_a_row_layer_by_layer(
-    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]
-) -> None:
+def test_heads_stand_in_a_row_by_layer(model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]) -> None:
     assert {len(tally.mean) for tally in all_tallies.values()} == {sum(model.capture.heads)} == {12}
 
 

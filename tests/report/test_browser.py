@@ -94,9 +94,7 @@ def test_injected_scripts_do_not_run(shown: Chrome) -> None:
 
 
 @pytest.mark.parametrize("width", in_turn([320, 375, 768]))
-def test_the_page_does_not_scroll_sideways_and_columns_that_are_cut_fade(
-    browser: Chrome, page: str, width: int
-) -> None:
+def test_the_page_does_not_scroll_sideways_and_cut_columns_fade(browser: Chrome, page: str, width: int) -> None:
     opened(browser, page, width)
     browser.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     browser.execute_script("scrollTo(1000, 0)")

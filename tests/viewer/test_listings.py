@@ -95,9 +95,7 @@ def test_panels_are_kept_in_a_page_and_their_text_is_text(session: ViewSession, 
         session.panel(2)
 
 
-def test_the_page_saves_a_card_and_shows_what_layers_know(
-    browser: Chrome, session: ViewSession, tmp_path: Path
-) -> None:
+def test_the_page_saves_a_card_and_shows_layers(browser: Chrome, session: ViewSession, tmp_path: Path) -> None:
     with served(session) as address:
         opened(browser, address, {"v": "card", "h": "2-3"})
         browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})

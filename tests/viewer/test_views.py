@@ -196,9 +196,7 @@ def test_heads_are_switched_off_and_an_error_is_said(browser: Chrome, address: s
     assert "9-9" in find(browser, ".answer").text
 
 
-def test_each_token_has_the_number_of_its_importance(
-    browser: Chrome, address: str, served_session: ViewSession
-) -> None:
+def test_each_token_has_its_importance(browser: Chrome, address: str, served_session: ViewSession) -> None:
     opened(browser, address, {"t": FIRST, "v": "importance", "h": "2-3", "i": "value_gradient"})
     WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
     text = served_session.text(FIRST)
@@ -206,6 +204,8 @@ def test_each_token_has_the_number_of_its_importance(
     cells = browser.find_elements("css selector", ".answer td[title]")
     assert [float(cell.get_attribute("title") or "") for cell in cells] == values
     assert [row.split()[0] for row in table(browser, 0)] == text["tokens"]
+    bars = find(browser, ".answer .bars").size["width"]
+    assert bars > find(browser, ".answer").size["width"] / 2
     numbers = browser.find_elements("css selector", ".grid-heads span")
     assert [number.text for number in numbers] == ["", *map(str, range(1, 5))]
 

@@ -28,7 +28,7 @@ CHUNK = 2048
 
 @dataclass(frozen=True)
 class Rerun:
-    """A batch on its way through a network within `switchable`; `start` comes first.
+    """A batch in a network within `switchable`; call `start` first.
 
     * `replacements`: what takes the place of disabled heads' contexts in each layer.
     * `rows`: the tokens that the task head reads, where the last layer is to run for these alone (see `rows`);
@@ -46,7 +46,7 @@ class Rerun:
     _calls: dict[int, list[Call]] = field(default_factory=dict)
 
     def start(self) -> Float[Tensor, "example ..."]:
-        """Run the plain forward pass and keep the intermediate values that variants need. Returns: its logits."""
+        """Run the plain forward pass and keep what variants need of it. Returns: its logits."""
 
         def attend(
             module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **keywords: Any

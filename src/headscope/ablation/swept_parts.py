@@ -59,7 +59,7 @@ class SweptParts:
         return listed(Swept, self.refuse_damaged)
 
     def fingerprint(self) -> Fingerprint:
-        """Model, inputs, variants, machine and settings, as far as the last bit of an output depends on them."""
+        """Model, inputs, variants, machine and settings: all that the bits of an output depend on."""
         arrays = [array for encoded in self.task_inputs.inputs for array in encoded.inputs.values()]
         return of_machine(self.task_inputs.model, self.settings) | {
             "model": of_model(self.task_inputs.model),
@@ -84,7 +84,7 @@ class SweptParts:
             raise ValueError("does not fit")
 
     def parts(self, done: Part) -> Generator[Part]:
-        """The parts after those that are done, one after the other; the first batch may have some of its own."""
+        """The parts after those that are done, one after the other; the first batch may be read in part."""
         self.settings.on_progress(done.coverage.inputs)
         first, skipped = divmod(len(done.state), 1 + len(self.variants))
         numbers = range(first, len(self.groups))

@@ -61,7 +61,7 @@ def attending(attend: Attend) -> Iterator[None]:
 
 
 def nothing(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> tuple[Contexts, None]:
-    """Attention whose result nobody reads."""
+    """Empty attention, where no result is read."""
     examples, heads, queries, _width = query.shape
     return query.new_empty(examples, queries, heads, value.shape[-1]), None
 

@@ -141,7 +141,7 @@ def offset_blocks(tokens: int, query: Tensor) -> int:
 
 
 def precision(dtype: torch.dtype) -> str:
-    """How products are multiplied: three products of tf32 are as exact as float32; one is off by 3.5e-3 nats."""
+    """The format of products: three in tf32 are as exact as float32; a single one is off by 3.5e-3 nats."""
     return "tf32x3" if dtype == torch.float32 else "tf32"
 
 

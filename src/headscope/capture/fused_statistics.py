@@ -24,11 +24,11 @@ WIDEST = 256
 
 
 class NeedsMap(Exception):
-    """What was asked for cannot be read without a map of attention; the reason."""
+    """The reason why numbers cannot be read without a map of attention."""
 
 
 def kernels_run_on(device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether a network's attention can be fused with its statistics there."""
+    """Whether fused kernels run on a device in a number format."""
     return device.type in DEVICES and dtype in DTYPES and find_spec("triton") is not None
 
 

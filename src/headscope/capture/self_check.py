@@ -162,7 +162,7 @@ def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], to
 
 
 def furthest(ours: Tensor, theirs: Tensor, real: Bool[Tensor, "example token"]) -> float:
-    """The largest difference at real tokens; anywhere, where the axes are not [example, token, ...]."""
+    """The largest difference at real tokens, or at all where the axes are not [example, token, ...]."""
     difference = (ours - theirs).abs()
     difference = difference[real] if difference.shape[:2] == real.shape else difference
     return difference.amax().item() if difference.numel() else 0.0

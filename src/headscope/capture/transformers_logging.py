@@ -53,7 +53,7 @@ def refusing(what: str, remedy: str) -> Iterator[None]:
 
 
 def missing_import(error: BaseException) -> tuple[str, str] | None:
-    """The words of the import that failed and led to an error, and the remedy; None for any other error.
+    """The failed import behind an error, and the remedy; None for any other error.
 
     >>> missing_import(ModuleNotFoundError("No module named 'einops'", name="einops"))
     ("No module named 'einops'", "install the package that has 'einops'")

@@ -1,4 +1,4 @@
-"""What processes agree on that do tasks: tasks, engines, and messages with a checksum, of which none is pickled."""
+"""What processes that do tasks agree on: tasks, engines, and messages with a checksum; nothing is pickled."""
 
 import json
 import traceback
@@ -53,11 +53,11 @@ class TaskChannel:
         return self._receive()["preceding"]
 
     def refuse(self, line: str) -> None:
-        """Say that a `HeadscopeError` was raised."""
+        """Report a `HeadscopeError`."""
         self._send({"refused": line})
 
     def fail(self, error: Exception, trace: str) -> None:
-        """Say that another error was raised."""
+        """Report any other error."""
         self._send({"error": f"{type(error).__name__}: {error}", "trace": trace})
 
     def serve(self, do: Callable[[int, "TaskChannel"], Json]) -> Json:
@@ -168,7 +168,7 @@ class Tasks:
 
 
 class Engine(Protocol):
-    """Does the tasks of a run, whose sets come in the same order in all processes; `in_worker`: for another one."""
+    """Does the tasks of a run, set after set, in the same order in all processes; `in_worker`: for another process."""
 
     in_worker: bool
 

@@ -108,7 +108,7 @@ class RayProcess:
 
 @dataclass
 class Liveness:
-    """The processes, and since when one is silent."""
+    """The processes, and since when each is silent."""
 
     processes: Sequence[RayProcess]
     silent: dict[RayProcess, float] = field(default_factory=dict)

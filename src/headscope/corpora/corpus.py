@@ -50,7 +50,7 @@ class Corpus:
 
     @property
     def has_few_documents(self) -> bool:
-        """Whether it is known to be of so few documents that there is no interval."""
+        """Whether it is known to have too few documents for an interval."""
         return 0 < self.n_documents < min(LEAST_DOCUMENTS, self.n_examples)
 
     @property
@@ -60,7 +60,7 @@ class Corpus:
 
     @cached_property
     def units(self) -> Sequence[int]:
-        """The number of what is resampled as a whole, for each example: its document if that is known, else its own."""
+        """The number of each example's unit of resampling: its document if that is known, else itself."""
         numbers = range(self.n_examples)
         if not self.by_document:
             return numbers

@@ -65,7 +65,7 @@ def _can_be_read_twice(source: Any) -> bool:
 
 
 def evenly(groups: Indices, number: int, *, rounded: bool = False) -> Indices:
-    """This many indices of examples, in their order, of which each group has its share, rounded up or down by chance.
+    """Indices of this many examples, in order: each group has its share, rounded up or down at random.
 
     * `rounded`: round shares to the nearest: of a few groups none is then missed, of many small ones all might be.
 
@@ -81,7 +81,7 @@ def evenly(groups: Indices, number: int, *, rounded: bool = False) -> Indices:
 
 
 def in_whole(groups: Indices, number: int) -> Indices:
-    """This many indices of examples, in their order: of whole groups in an order of chance, of the last its beginning.
+    """Indices of this many examples, in order: of whole groups in random order, the last one cut short.
 
     >>> in_whole(np.repeat([0, 1], [6, 3]), 4).tolist()
     [0, 6, 7, 8]

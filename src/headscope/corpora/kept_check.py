@@ -1,4 +1,4 @@
-"""What the check of a large corpus found, kept in a file: the same run, started again, need not check it again."""
+"""The check of a large corpus, kept in a file: the same run, started again, need not repeat it."""
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -39,7 +39,7 @@ class Check:
 
 
 def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
-    """What was found, with its marks as rows."""
+    """The check of a corpus, with its marks as rows."""
     numbers = {words: number for number, words in enumerate(dict.fromkeys(mark.position.known for mark in marks.marks))}
     rows = [
         (mark.examples, mark.source, mark.position.offset, mark.position.line, numbers[mark.position.known])

@@ -24,7 +24,7 @@ MOST_MARKS = 2**13
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The place after this many examples of a corpus, in the file of a number."""
+    """A place in a corpus: the examples before it, the number of its file, and the position there."""
 
     examples: int = 0
     source: int = 0

@@ -62,7 +62,7 @@ class Encoded:
 
     @property
     def unit(self) -> int:
-        """The number of what is resampled as a whole: its document if that is known, else itself."""
+        """The number of its unit of resampling: its document if that is known, else itself."""
         return self.index if self.document is None else self.document
 
 

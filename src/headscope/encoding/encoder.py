@@ -50,7 +50,7 @@ class Words:
 
     @property
     def left_out(self) -> int:
-        """How many examples had no input."""
+        """The number of examples without an input."""
         return self.counts["empty"] + self.counts["long"]
 
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:

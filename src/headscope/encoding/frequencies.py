@@ -1,4 +1,4 @@
-"""How often the pieces of a corpus stand in it or are predicted, and five classes of that, with as many tokens each.
+"""How often pieces occur in a corpus or are predicted, and five classes of that with equal numbers of tokens.
 
 Counted are the tokens of the class "other": no special token, no "." and ",", nor the first token of an input without
 special tokens. Heads look at these in any case, and `attention_to` has them.
@@ -50,7 +50,7 @@ class Frequencies:
 
     @cached_property
     def tokens(self) -> Float[np.ndarray, " count"]:
-        """How many tokens are of pieces with each count."""
+        """The number of tokens whose pieces have each count."""
         standing = self.counts if self.standing is None else self.standing
         return np.bincount(self.counts, standing)
 

@@ -102,7 +102,7 @@ def masked(
 def behind_masks(
     encoded: Encoded, tokenizer: PreTrainedTokenizerBase, chosen: Int[np.ndarray, " chosen"]
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
-    """An input with some of its tokens masked, and the piece under each of them, elsewhere `IGNORED`."""
+    """An input with some tokens masked, and the piece under each mask, elsewhere `IGNORED`."""
     ids = encoded.inputs["input_ids"]
     hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
     hidden[chosen], pieces[chosen], token_class[chosen] = tokenizer.mask_token_id, ids[chosen], CLASS["other"]

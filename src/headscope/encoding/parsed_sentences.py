@@ -80,7 +80,7 @@ def parsed(
 
 
 def every_fifth(units: Sequence[int], by_document: bool = False) -> tuple[list[int], list[int]]:
-    """Split the sentences of a treebank that is all there is. Returns: numbers to train on, and those to test.
+    """Split the sentences of the only treebank. Returns: numbers to train on, and every fifth to test.
 
     Every fifth document is tested where there are `LEAST_TO_SPLIT`, so that none has sentences in both parts; else
     every fifth sentence.

@@ -47,8 +47,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def finished(chart: Any, title: str, description: str) -> Any:
-    """The chart with its title, the description that screen readers speak, and the shared look."""
+def finished(chart: Any, title: str | list[str], description: str) -> Any:
+    """The chart with its title or the lines of it, the description that screen readers speak, and the shared look."""
     # set, not added by Altair's methods: each of them copies and checks the whole chart
     chart.title, chart.description, chart.config = alt.TitleParams(title, offset=12), description, _config()
     return chart

@@ -30,8 +30,8 @@ def importances(
 
     Yields: for each text an array [layer, token], or [attribution, layer, token] of all methods, in float64 and in the
     unit of the method; it is not a number where a text is too long for `flow`. Layers count from 1, that of the input.
-    Attributes say what is explained (`target`), what is predicted (`prediction`), and by how much sums of integrated
-    gradients miss the difference of the target (`completeness_error`, by layer).
+    Attributes say what is explained (`target`), what gradients are taken of (`differentiated`), what is predicted
+    (`prediction`), and by how much sums of integrated gradients miss its difference (`completeness_error`, by layer).
 
     Raises `HeadscopeError` for an unknown method, a text that is longer than the model reads or without the mask that a
     model of masked words needs, and a model whose layers cannot be run one by one.
@@ -54,6 +54,7 @@ def _labelled(importance: TextImportance, text: TextTokens, words: bool) -> xr.D
     names = [word.text for word in text.words] if words else [*text.tokens]
     values = np.stack([importance.tokens[..., list(unit)].sum(-1) for unit in units], axis=-1)
     coords = {"attribution": [*METHODS], "layer": np.arange(1, values.shape[1] + 1), "token": names}
-    labels = {"long_name": "importance", "target": importance.target, "prediction": importance.prediction}
-    labels |= {"completeness_error": importance.errors.tolist()} if np.isfinite(importance.errors).all() else {}
-    return xr.DataArray(values, coords, [*coords], "importance", labels)
+    target = importance.target
+    named = {"target": target.name, "differentiated": target.differentiated, "prediction": importance.prediction}
+    errors = {"completeness_error": importance.errors.tolist()} if np.isfinite(importance.errors).all() else {}
+    return xr.DataArray(values, coords, [*coords], "importance", {"long_name": "importance"} | named | errors)

@@ -181,7 +181,7 @@ def interactive() -> bool:
 
 
 def timed(run: Callable[..., Any], **arguments: Any) -> Any:
-    """The result of a study with its seconds, at least those of its passes: a run that went on has some from before.
+    """The result of a study with its seconds, at least those of its passes: a resumed run has some from before.
 
     Loading the model and drawing the page are not counted.
     """

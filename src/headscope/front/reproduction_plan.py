@@ -128,7 +128,7 @@ class RunEstimate(NamedTuple):
 
 
 def config_of(model: str) -> tuple[Mapping[str, Any], bool]:
-    """The configuration of a model, and whether it is that of BERT-base since the model's own is not here."""
+    """The configuration of a model, and whether it is BERT-base's because the model's own is not here."""
     from headscope.models.checkpoint import locate
 
     try:

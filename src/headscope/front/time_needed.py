@@ -26,13 +26,13 @@ class TimeNeeded:
         self.measure_anew()
 
     def expect(self, total: int) -> None:
-        """The inputs in total are known, or are others than before: what comes next may be of another kind."""
+        """Take note of the total of inputs, known now or changed: what follows may be of another kind."""
         if total != self.total:
             self.measure_anew()
         self.total = total
 
     def measure_anew(self, *_: str) -> None:
-        """A pass goes on from a checkpoint, as a notice says: its inputs count at once."""
+        """Measure anew after a pass resumed from a checkpoint: its inputs count at once."""
         self.steps, self.began, self.before = 0, 0.0, 0
 
     def advance(self, done: int) -> None:

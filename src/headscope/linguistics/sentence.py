@@ -173,7 +173,7 @@ class Example:
 
 @lru_cache
 def number_of(document: str) -> int:
-    """A number for the name of a document, which is not that of an example.
+    """A number for the name of a document, different from those of examples.
 
     >>> number_of("letter-7") == number_of("letter-7") > 1 << 62
     True

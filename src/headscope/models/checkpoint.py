@@ -46,7 +46,7 @@ class Checkpoint:
 
     @property
     def gguf(self) -> GGUFFile | None:
-        """The head of a GGUF file."""
+        """The header of a GGUF file."""
         return gguf_file(self.file, self.name) if self.file else None
 
     @property

@@ -1,4 +1,4 @@
-"""The head of a GGUF file: what it states of its model, and where its weights lie, each inside of the file.
+"""The header of a GGUF file: what it states of its model, and where its weights lie, each within the file.
 
 The format is that of ggml, versions 2 and 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -26,7 +26,7 @@ ALIGNMENT = 32
 
 @dataclass(frozen=True)
 class GGUFFile:
-    """The head of a file: the shape, in the order of torch, and the first byte of each weight.
+    """The header of a file: the shape, in torch's order, and the first byte of each weight.
 
     * `stated`: the value of each key; of a list of texts, or of more than `MOST_ENTRIES` numbers, its length.
     """
@@ -38,7 +38,7 @@ class GGUFFile:
 
     @property
     def quantisation(self) -> str:
-        """The name of the whole, and the types of the weights with their numbers, the most frequent first."""
+        """The file's type by name, and the types of its weights with their counts, the most frequent first."""
         types = [weight.dtype for weight in self.weights.values()]
         counts = sorted({(-types.count(name), name) for name in types})
         number = self.stated.get("general.file_type")
@@ -48,7 +48,7 @@ class GGUFFile:
 
 
 def gguf_file(path: Path, name: str) -> GGUFFile:
-    """Read the head of a GGUF file.
+    """Read the header of a GGUF file.
 
     Raises `HeadscopeError` if the extra `gguf` is not installed, or the file is cut or is none.
     """

@@ -38,7 +38,7 @@ def parse(names: str, heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
 
 
 def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
-    """The shortest name of a set of heads; "" for none.
+    """The shortest name of a set of heads; "" for an empty one.
 
     >>> name(parse("2-1,1-2,2-2", heads=(3, 2)), heads=(3, 2))
     '1-2,2-*'

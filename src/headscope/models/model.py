@@ -213,7 +213,7 @@ def _changes_with_later_tokens(network: PreTrainedModel) -> bool:
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
-    """The encoder of an encoder-decoder, if it is a model of its own (`HeadscopeError`); any other network itself."""
+    """The encoder of an encoder-decoder (`HeadscopeError` if it is no model by itself); any other network itself."""
     if not getattr(network.config, "is_encoder_decoder", False):
         return network
     encoder = network.get_encoder()

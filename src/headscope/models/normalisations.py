@@ -69,7 +69,7 @@ class LinearNorm:
         return self.weight * (states - states.mean(-1, keepdim=True) if self.centres else states)
 
     def back(self, directions: States) -> States:
-        """Directions in the states before it that say the same as those after it, apart from the division."""
+        """Directions before the normalisation with the effect of given ones after it, apart from the division."""
         scaled = directions * self.weight
         return scaled - scaled.mean(-1, keepdim=True) if self.centres else scaled
 

@@ -36,7 +36,7 @@ FIELDS = {
 
 
 def read_stored(folder: Path) -> dict[str, dict[str, Any]]:
-    """The content of the JSON files of a tokenizer by their names, without a file of which transformers says the fault.
+    """The content of a tokenizer's JSON files by name, without files whose fault transformers names itself.
 
     They are read once: that of a large vocabulary has tens of megabytes.
     """

@@ -1,4 +1,4 @@
-"""The order of a model's outputs: told by their names, and where these say nothing, tested on labelled examples."""
+"""The order of a model's outputs: by their names or, where these say nothing, tested on labelled examples."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a smaller model loses at most: tested on examples that did not choose it.
+"""The largest loss of a smaller model, tested on examples that did not choose it.
 
 Where heads were ranked on other examples, the steps are tested in their order on all of these, and the first that
 fails ends it: a promise is broken as rarely as by a single test (fixed-sequence test, Maurer et al. 1995). Else one

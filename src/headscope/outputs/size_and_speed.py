@@ -74,7 +74,7 @@ def seconds_by_round(
 
 
 def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:
-    """Median seconds of what takes turns (each returns its own); the first round, which warms up, is left out.
+    """Median seconds of functions that take turns (each returns its own); the first round warms up and is left out.
 
     >>> in_turns([iter([9.0, 1.0, 3.0]).__next__, iter([9.0, 2.0, 2.0]).__next__], 3)
     [2.0, 2.0]
@@ -83,7 +83,7 @@ def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:
 
 
 def by_round(timed: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:
-    """The seconds of what takes turns, of each by its rounds; the first round, which warms up, is left out.
+    """Seconds of functions that take turns, each by round; the first round warms up and is left out.
 
     >>> by_round([iter([9.0, 1.0, 3.0]).__next__], 3)
     [[1.0, 3.0]]

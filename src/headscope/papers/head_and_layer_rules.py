@@ -113,7 +113,7 @@ def most_do_no_harm(array: xr.DataArray, than: xr.DataArray | None, limit: float
 
 
 def some_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
-    """At least one head is special (1 if so); `than` is the held-out gain of the best heads, which may exclude it."""
+    """At least one head is special (1 if so); `than`, the held-out gain of the best heads, may rule it out."""
     flags = array.values == 1
     heads = [dim for dim in array.dims if dim not in ("layer", "head")]
     special = (array == 1).any(heads) if heads else array == 1

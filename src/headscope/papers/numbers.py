@@ -51,7 +51,7 @@ def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
 
 
 def absent(result: xr.Dataset, requires: tuple[str, ...]) -> str:
-    """Why a result cannot show what requires something of its model and corpus; "" where it can, or does not say.
+    """What a requirement lacks in a result's model or corpus; "" if nothing, or if that is not known.
 
     >>> shares = xr.DataArray([0.1, 0.0], {"token_class": ["cls", "sep"]})
     >>> absent(xr.Dataset({"token_share": shares}), ("separators",))

@@ -76,7 +76,7 @@ NAMES = ("id", "section", "claim")
 
 
 def read_papers(*files: str | Path) -> list[Paper]:
-    """The papers that headscope has claims of, and those of further files.
+    """The papers whose claims headscope has, and those of further files.
 
     Raises `HeadscopeError` for a file that is no list of claims, and for an id that comes twice.
 

@@ -1,4 +1,4 @@
-"""Reproductions of papers as data: what to run, and which of its numbers stands beside which of the paper's."""
+"""Reproductions of papers as data: what to run, and which of its numbers matches which of the paper's."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -142,7 +142,7 @@ def read_reproduction(name: str) -> Reproduction:
 
 
 def read_file(path: Path) -> Reproduction:
-    """The reproduction that a file has. Raises `HeadscopeError` naming the entry that is wrong."""
+    """The reproduction in a file. Raises `HeadscopeError` naming the wrong entry."""
     bad = refuse_file("reproduction", path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
     runs = tuple(_run(entry, refuse_entry(bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))

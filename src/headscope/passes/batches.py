@@ -48,7 +48,7 @@ def batches(model: Model, inputs: Iterable[Encoded], settings: Settings) -> Iter
 
 
 def collator(model: Model, pad_to: int = 0) -> Callable[[list[Encoded]], Batch]:
-    """A function that makes a group of inputs one batch for a model, on its device; see `collate`."""
+    """A function from a group of inputs to a batch for a model, on its device; see `collate`."""
     pad = model.tokenizer.pad_token_id
     return partial(
         collate,

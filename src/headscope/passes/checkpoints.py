@@ -63,7 +63,7 @@ class Checkpoints(Generic[State]):
             self.journal.read[self.journal.passes] = (self.fingerprint, part)
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
-        """Keep a part, if it is time for a checkpoint or it must be (`at_once`).
+        """Keep a part, if a checkpoint is due or must be made (`at_once`).
 
         Raises `HeadscopeError` if it cannot be written; the last checkpoint is kept.
         """

@@ -44,7 +44,7 @@ class _Current:
 
 
 class Forward(Generic[Seen]):
-    """The forward passes of a model for one reader: an observer of attention, or whoever asks for hidden states.
+    """The forward passes of a model for one reader: an observer of attention, or a reader of hidden states.
 
     Attention and states come from a pass each, so that numbers are the same whoever else reads.
 
@@ -67,7 +67,7 @@ class Forward(Generic[Seen]):
         return seen
 
     def soon(self, group: list[Encoded]) -> tuple[Seen, Check]:
-        """As `observe`, without waiting for the device; what is returned beside raises the error."""
+        """As `observe`, without waiting for the device; the second value raises the error."""
         if self.observer is None:
             raise RuntimeError("nothing observes attention here")
         with torch.inference_mode():
@@ -153,7 +153,7 @@ class RowObservers(RowsObserver):
             observer.add(layer, rows)
 
     def finish(self) -> None:
-        """See `BatchObserver`; each observer is asked by who reads it."""
+        """See `BatchObserver`; each observer is asked by its own reader."""
 
 
 @contextmanager

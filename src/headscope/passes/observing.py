@@ -186,7 +186,7 @@ class FiniteAttention:
         self.later()()
 
     def later(self) -> Check:
-        """A function that does what `refuse` does: only it waits for the device."""
+        """A function that does what `refuse` does, and alone waits for the device."""
         if self.statistics and self.statistics.layers:
             self.first[-1] = self.statistics.read["entropy"][:, -self.model.capture.heads[-1] :].sum(1)
         wrong = (self.first[-1].isnan() & self.batch.real).any()

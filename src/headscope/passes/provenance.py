@@ -75,7 +75,7 @@ def versions() -> str:
 
 
 def of_machine(model: Model, settings: Settings) -> Fingerprint:
-    """Device, threads and libraries, as far as the last bit of a number depends on them; a worker has one thread."""
+    """Device, threads and libraries: all that the bits of a number depend on; a worker has one thread."""
     on_gpu = model.device.type == "cuda"
     name = torch.cuda.get_device_name(model.device) if on_gpu else torch.backends.cpu.get_cpu_capability()
     return {

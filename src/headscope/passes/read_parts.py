@@ -24,7 +24,7 @@ class PartReader(Protocol[State]):
     """Reads parts that follow each other."""
 
     def fingerprint(self) -> Fingerprint:
-        """What the numbers depend on, beside the run."""
+        """What the numbers depend on, besides the run."""
         ...
 
     def parts(self, done: ReadShards[State], /) -> Generator[ReadShards[State]]:

@@ -112,7 +112,7 @@ def arguments_of(function: Callable[..., Any], run: Callable[..., Any], values: 
 
 
 def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[Any]]]:
-    """The passes that can be shared, of two studies or more each: of one network, read with equal settings."""
+    """Groups of two passes or more that can be shared, by study: of one network, with equal settings."""
     groups = defaultdict[object, dict[str, PlannedPass[Any]]](dict)
     for study, planned in passes.items():
         fingerprint = {name: value for name, value in planned.fingerprint().items() if name != ALIGNED}

@@ -108,7 +108,7 @@ def best_head_of(scores: list[str], where: str, topic: str = "Chosen head of") -
 
 
 def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, str] | None = None) -> Iterator[Finding]:
-    """The special head that looks most at special tokens where there is nothing to do, and how many others do.
+    """The special head that looks most at special tokens where its function does not apply, and how many others do.
 
     It does so if other words give special tokens 0.1 more than those to which its function applies, beyond chance, and
     more than half of their attention. Heads that are not special for their function have none that could not apply.
@@ -135,7 +135,7 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
 
 
 def sink_of_head(result: xr.Dataset, heads: Sequence[ChosenHead]) -> Iterator[Finding]:
-    """What the card of a head says: its functions, each with attention to special tokens with and without it."""
+    """The functions of a head for its card, each with attention to special tokens where it applies and elsewhere."""
     texts = [
         f"{head.name}: {_share(result, 'sink_applies', head).text} where it applies, "
         f"{_share(result, 'sink_otherwise', head).text} elsewhere (q = {rate(_rate(result, head))})"

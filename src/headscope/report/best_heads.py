@@ -193,7 +193,7 @@ def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
 
 
 def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray, cases: xr.DataArray) -> Claim:
-    """The claim that some head is special: of the surest gain of those that are, else of the gain that may be largest.
+    """The claim that some head is special: the surest gain of special heads, else the gain that may be largest.
 
     Without a special head it does not hold, and fails only where no gain may reach that of a special head.
 

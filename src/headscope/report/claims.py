@@ -160,7 +160,7 @@ def together(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def witness(claims: Sequence[Claim]) -> int:
-    """The number of the claim that decides whether any of several holds: that none does is sure if all fail.
+    """The index of the claim that decides whether any of several holds; none holds if all fail.
 
     Of those with the same verdict it is that of the largest difference.
 
@@ -186,7 +186,7 @@ def weakest(claims: Iterable[Claim]) -> Claim:
 
 
 def most_of_many(array: xr.DataArray, n: int | None = None, arrays: int = 1) -> Claim:
-    """The highest head of an array [layer, head] above what the highest of as many would be without a head apart.
+    """The highest head of an array [layer, head] above what the highest would be if no head stood apart.
 
     The heads in the middle show how far heads differ; on their scale (of logarithms, where all values are positive)
     the most of m normal numbers is exceeded in one of forty cases (Bonferroni).
@@ -295,7 +295,7 @@ def examples_wanted(claim: Claim) -> int | None:
 
 
 def wanted_in_words(claim: Claim, unit: str) -> str:
-    """How many cases would decide an undecided claim, as far as that can be told from these.
+    """How many cases would decide an undecided claim, as far as these can show.
 
     >>> wanted_in_words(above(Estimate(0.5, 0.398, 0.602), 0.4, 100), "words")
     ' About 12,000 words would settle this, in five samples of six.'

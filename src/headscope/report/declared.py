@@ -159,7 +159,7 @@ class StudyParts:
 
 
 def parts_of(parts: Iterable[Part], result: xr.Dataset) -> list[Any]:
-    """What the parts of a page make of a result, without those that ask for something that it does not have."""
+    """The parts of a result's page, without those that need something that the result lacks."""
     numbers, findings = Numbers(result), list[Any]()
     for part in parts:
         with leaving_out(result):

@@ -81,7 +81,7 @@ class Numbers:
 
 @contextmanager
 def leaving_out(result: xr.Dataset) -> Iterator[None]:
-    """Within this context, what asks for something that the result does not have ends without an error."""
+    """Within this context, a number that the result lacks ends the block without an error."""
     try:
         yield
     except MissingNumber:

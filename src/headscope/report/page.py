@@ -1,4 +1,4 @@
-"""An offline page: parts that are made one after the other, then rendered once."""
+"""An offline page: parts are made one after the other, then rendered once."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -38,7 +38,7 @@ def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) 
 
 
 def mark(directory: str | Path, formats: Sequence[str]) -> str:
-    """The mark of a page that is made of the result of a folder alone; see `write`."""
+    """The mark of a page made from the result of a folder alone; see `write`."""
     return _made_of([Path(directory) / "result.nc"], formats)
 
 

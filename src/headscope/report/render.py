@@ -163,7 +163,7 @@ def _taken_apart(spec: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rows as columns: lists of numbers, missing ones as None; of words, each word once and which one stands where.
+    """Rows as columns: numbers as lists, missing ones None; words as a list of distinct ones and indices into it.
 
     >>> columns([{"task": "rte", "value": 0.12345678}, {"task": "rte"}])
     {'task': {'words': ['rte'], 'at': [0, 0]}, 'value': [0.12346, None]}

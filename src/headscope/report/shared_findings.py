@@ -1,4 +1,4 @@
-"""What studies say alike: whether a task is learned, what training changed, and what a test would have found."""
+"""Findings that studies share: whether a task is learned, what training changed, what a test would have found."""
 
 from collections.abc import Iterable
 from math import isnan

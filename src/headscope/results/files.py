@@ -153,7 +153,7 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
 
 def without_intervals(result: xr.Dataset) -> xr.Dataset:
-    """The result of too few documents: bounds and rates, which would say more than so few can, are missing.
+    """The result without bounds and rates: too few documents support none.
 
     Those of a variable that says itself what was `resampled`, such as tokens of the vocabulary, stay.
     """

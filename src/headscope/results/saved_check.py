@@ -42,7 +42,7 @@ def check_attributes(result: xr.Dataset) -> None:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be written; bytes that are no UTF-8 are read as halves of surrogate pairs.
+    """Whether a text can be written: bytes that are not UTF-8 are read as lone surrogates, which cannot.
 
     >>> is_unicode("é"), is_unicode("\\udcff")
     (True, False)

@@ -93,7 +93,7 @@ class Tally:
         return np.where(self._one_example | np.isnan(p), 1.0, p)
 
     def less(self, other: "Tally", row: int = 0) -> "Tally":
-        """The tally of the differences from one row of another tally of the same cases, such as a baseline."""
+        """The tally of differences from a row of another tally of the same cases, such as a baseline."""
         beside = other.resampled_total[:, row].reshape(-1, *[1] * self.total.ndim)
         return replace(self, total=self.total - other.total[row], resampled_total=self.resampled_total - beside)
 

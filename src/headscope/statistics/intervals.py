@@ -116,7 +116,7 @@ def of_shares(
 def of_differences(
     bounds: Float[np.ndarray, "*dims 2"], units: float | Float[np.ndarray, "*few_dims"] | Int[np.ndarray, "*few_dims"]
 ) -> Float[np.ndarray, "*dims 2"]:
-    """The interval of a mean of differences between answers: a bound of 0, where none is won or lost, is what n allows.
+    """The interval of a mean difference of answers; a bound of 0, where none is won or lost, becomes what n allows.
 
     >>> of_differences(np.array([[0.0, 0.0], [0.0, 0.4], [-0.3, 0.1]]), 20).round(3).tolist()
     [[-0.168, 0.168], [-0.168, 0.4], [-0.3, 0.1]]

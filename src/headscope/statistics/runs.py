@@ -1,4 +1,4 @@
-"""Several runs of a training: what is expected of the best, what stopping bad ones loses, and variance by factors.
+"""Several runs of a training: the expected best, what stopping bad ones loses, and variance by factors.
 
 The analysis of variance has two random factors, one run for a pair of levels, and no interaction. Where pairs are
 missing, the sum of squares of a factor is what it explains beyond the other (type II). With all pairs it is the

@@ -139,7 +139,7 @@ def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | 
 
 
 def surely_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray:
-    """Where a mean is shown to be larger than a limit, corrected as by `q_above`; nowhere without intervals.
+    """Mask of means shown to be larger than a limit, corrected as by `q_above`; empty without intervals.
 
     >>> bounds = {"lower": ("head", [0.58, 0.4]), "upper": ("head", [0.62, 0.7])}
     >>> surely_above(xr.DataArray([0.6, 0.55], bounds, ["head"]), 0.5).values.tolist()

@@ -226,7 +226,7 @@ def remove(path: Path) -> None:
 
 
 def raised(error: OSError) -> None:
-    """For `os.walk`: raise the error of a folder that cannot be listed, unless it is missing."""
+    """Raise the error of a folder that `os.walk` cannot list, unless it is missing."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
 

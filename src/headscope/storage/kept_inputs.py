@@ -32,7 +32,7 @@ def are_kept() -> bool:
 
 
 def kept(key: Hashable, make: Callable[[], Value], is_current: Callable[[Value], bool] = lambda value: True) -> Value:
-    """What was made for a key within `inputs_kept`, if it `is_current`; else made now.
+    """The value for a key: kept within `inputs_kept` if it `is_current`, else made now.
 
     >>> with inputs_kept():
     ...     kept("model", list) is kept("model", list), kept("model", list) is kept("corpus", list)

@@ -1,4 +1,4 @@
-"""What a way to fine-tune begins with: the files of the model, the device, the task and its options."""
+"""The start of a way to fine-tune: the files of the model, the device, the task and its options."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path

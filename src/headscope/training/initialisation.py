@@ -27,7 +27,7 @@ from headscope.training.recipe import Init
 
 
 def as_it_is(value: Any) -> Any:
-    """The same."""
+    """The network unchanged."""
     return value
 
 
@@ -158,13 +158,10 @@ def _built(
     tokenizer, _ = with_segment_ids(checkpoint.name, network, tokenizer)
     old, parameters = {f"{prefix}{name}" for name in kept}, dict(network.named_parameters())
     if init == "frozen":
+        encoder = f"{network.base_model_prefix}."
         for name, parameter in parameters.items():
-            parameter.requires_grad = name not in old if new_head else not _of_encoder(network, name)
+            parameter.requires_grad = name not in old if new_head else not name.startswith(encoder)
     return InitialModel(network, tokenizer, tuple(sorted(set(parameters) - old)))
-
-
-def _of_encoder(network: PreTrainedModel, name: str) -> bool:
-    return name.startswith(f"{network.base_model_prefix}.")
 
 
 def _config(checkpoint: Checkpoint, kind: str, head: str, remote_code: bool) -> PreTrainedConfig:

@@ -76,7 +76,7 @@ class TrainingRecipe:
 
 
 def layer_rates(network: PreTrainedModel, recipe: TrainingRecipe) -> dict[int, float]:
-    """By what the learning rate of a weight is multiplied, by the `id` of the weight; empty where all have one rate.
+    """The factor of each weight's learning rate, by its `id`; empty where all have the same rate.
 
     With n layers, layer l has `decay ** (n - l) * growth ** (l - 1)`, what is below the first layer `decay ** n`, and
     all others, such as the classifier, have 1.

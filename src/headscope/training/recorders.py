@@ -142,7 +142,7 @@ def _gradient(weight: nn.Parameter) -> Tensor:
 
 
 def path_share(norms: Float[np.ndarray, "kind record layer"], steps: int) -> Float[np.ndarray, " layer"]:
-    """How long the way of a layer's weights was, all updates added up, as a share of the weights' length.
+    """The added lengths of all updates of a layer's weights, as a share of the weights' length.
 
     * `norms`: of the recorded steps; `steps`: of the training, of which these stand for all.
 

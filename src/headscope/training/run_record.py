@@ -129,7 +129,7 @@ class RunRecord:
             return _checked(TrainedOutputs(**load_file(path))) if path.is_file() else None
 
     def complete(self, trained: TrainedOutputs) -> None:
-        """Save the final outputs; remove the checkpoints, and what a training before has left."""
+        """Save the final outputs; remove the checkpoints and the leftovers of an earlier training."""
         self._write("run", vars(trained))
         for path in [*self.folder.glob("epoch-*"), *self.folder.glob("step-*"), *self.folder.glob("before")]:
             remove(path)

@@ -1,4 +1,4 @@
-"""Commands of the viewer beside `view`."""
+"""Commands of the viewer besides `view`."""
 
 from typing import Annotated, Any
 

@@ -60,7 +60,7 @@ class BestExamples:
         return cls(np.full((heads, number), -np.inf, np.float32), np.full((heads, number), NONE, np.int64))
 
     def add(self, examples: Int[np.ndarray, " example"], values: Float[np.ndarray, "example head"]) -> Self:
-        """These and further examples.
+        """The best of these and further examples.
 
         >>> best = BestExamples.none(heads=1, number=2).add(np.array([5, 6, 7]), np.array([[0.25], [0.75], [0.5]]))
         >>> best.examples.tolist(), best.values.tolist()
@@ -70,7 +70,7 @@ class BestExamples:
         return self.merge(type(self)(values.T.astype(np.float32), columns))
 
     def before(self, other: "BestExamples") -> Self:
-        """These, and in the places that are left the first of another tally.
+        """These examples, then the first of another tally in the places that are left.
 
         >>> first = BestExamples.none(1, 2).add(np.array([5]), np.array([[0.25]]))
         >>> first.before(BestExamples.none(1, 2).add(np.array([6, 7]), np.array([[0.5], [0.75]]))).examples.tolist()
@@ -83,7 +83,7 @@ class BestExamples:
         return type(self)(np.take_along_axis(values, order, 1), np.take_along_axis(examples, order, 1))
 
     def merge(self, other: "BestExamples") -> Self:
-        """These and the examples of another tally, of which none is the same."""
+        """The best of these and of another tally's examples, which are all others."""
         number = self.values.shape[1]
         values = np.concatenate([self.values, other.values], axis=1)
         examples = np.concatenate([self.examples, other.examples], axis=1)

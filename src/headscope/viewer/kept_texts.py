@@ -25,7 +25,7 @@ class KeptText:
 
     @property
     def by_words(self) -> bool:
-        """Whether its views show words where the state does not say it: tokens of a model are bytes of characters."""
+        """Whether views show words by default, because the tokens of a model are bytes of characters."""
         texts = [maps.text for maps in self.maps]
         return any(text.in_bytes for text in texts) and all(len(text.words) <= MOST_WORDS for text in texts)
 

@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 
 from headscope.figures.labels import head_name
-from headscope.figures.theme import CATEGORIES, INK, finished
+from headscope.figures.theme import CATEGORIES, INK, conditional, finished
 from headscope.figures.tidy import inline
 from headscope.report.cards import Card
-from headscope.report.cards.head_numbers import Row, question, value
+from headscope.report.cards.head_numbers import question, value
 from headscope.report.parts import Finding
 from headscope.studies.words.attributions import METHODS
 from headscope.viewer.session import ViewSession
@@ -23,7 +23,7 @@ LETTER = 5.9  # pixels of a letter; those of most texts are narrower, so that li
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A text, broken into lines where it is long, or a heading; with a bar for each value, from 0, that is not None."""
+    """A text, broken into lines where it is long, or a heading; with a bar for each value that is not None."""
 
     text: str
     values: tuple[float | None, ...] = ()
@@ -84,11 +84,8 @@ def _card_lines(card: Card) -> Iterator[ListedLine]:
     for part in card.parts:
         yield ListedLine(part.source.name, strong=True)
         yield from map(_finding, part.findings)
-        yield from map(_number, [] if part.findings else part.picked)
-
-
-def _number(row: Row) -> ListedLine:
-    return ListedLine(f"{question(row)} {value(row)}, rank {row.rank} of {row.heads}")
+        for row in [] if part.findings else part.picked:
+            yield ListedLine(f"{question(row)} {value(row)}, rank {row.rank} of {row.heads}")
 
 
 def _finding(finding: Finding) -> ListedLine:
@@ -98,15 +95,18 @@ def _finding(finding: Finding) -> ListedLine:
 def listing(lines: Sequence[ListedLine], title: str, columns: Sequence[str] = ()) -> alt.LayerChart:
     """Texts from top to bottom, and beside them bars under the names of `columns`, all on one scale.
 
-    >>> plain, strong, _ = listing([ListedLine("cat", (0.5,))], "Predictions", ["all heads"]).layer
+    >>> plain, strong, bars = listing([ListedLine("cat", (-0.5,))], "Predictions", ["all heads"]).layer
     >>> [row["text"] for row in plain.data.values], [row["text"] for row in strong.data.values]
-    (['cat', '0.500'], ['all heads'])
+    (['cat', '−0.500'], ['all heads'])
+    >>> [bar["x2"] - bar["x"] for bar in bars.data.values]  # as long as that of 0.5, in another colour
+    [96.0]
     """
-    left = WIDTH - COLUMN * len(columns)
+    letters = max((len(line.text) for line in lines), default=0)
+    left = min(WIDTH - COLUMN * len(columns), round(LETTER * letters) + LINE)
     placed = list(_placed(lines, int(left / LETTER), first=1 if columns else 0))
     bars = list(_bars(placed, left))
     plain = [{"x": 0, "y": y, "text": text} for y, text, line in placed if not line.strong]
-    plain += [{"x": bar["x2"] + 6, "y": bar["y"], "text": f"{bar['value']:.3f}"} for bar in bars]
+    plain += [{"x": bar["x2"] + 6, "y": bar["y"], "text": f"{bar['value']:.3f}".replace("-", "−")} for bar in bars]
     strong = [{"x": 0, "y": y, "text": text} for y, text, line in placed if line.strong]
     strong += [{"x": left + COLUMN * at, "y": 0, "text": name} for at, name in enumerate(columns)]
     rows = 1 + max((y for y, _, _ in placed), default=0)
@@ -117,10 +117,11 @@ def listing(lines: Sequence[ListedLine], title: str, columns: Sequence[str] = ()
         alt.Chart(inline(texts)).mark_text(**look, fontWeight=weight).encode(x=x, y=y, text=alt.Text("text:N"))
         for texts, weight in ((plain, alt.FontWeight("normal")), (strong, alt.FontWeight("bold")))
     ]
-    mark = alt.Chart(inline(bars)).mark_bar(height=10, yOffset=6, color=CATEGORIES[0], aria=False)
-    layers.append(mark.encode(x=x, x2=alt.X2("x2:Q"), y=y))
+    mark = alt.Chart(inline(bars)).mark_bar(height=10, yOffset=6, aria=False)
+    colour = conditional(alt.ColorValue, "datum.value < 0", CATEGORIES[1], CATEGORIES[0])
+    layers.append(mark.encode(x=x, x2=alt.X2("x2:Q"), y=y, color=colour))
     chart = alt.layer(*layers).properties(width=WIDTH, height=LINE * rows)
-    return finished(chart, title, f"{title}. {' '.join(line.text for line in lines)}")
+    return finished(chart, textwrap.wrap(title, WIDTH // 7), f"{title}. {' '.join(line.text for line in lines)}")
 
 
 def _placed(lines: Sequence[ListedLine], letters: int, first: int) -> Iterator[tuple[int, str, ListedLine]]:
@@ -134,13 +135,13 @@ def _placed(lines: Sequence[ListedLine], letters: int, first: int) -> Iterator[t
 
 def _bars(placed: Sequence[tuple[int, str, ListedLine]], left: int) -> Iterator[dict[str, Any]]:
     """A bar for each value, beside the first line of its text."""
-    most = max((length for _, _, line in placed for length in line.values if length is not None), default=0.0) or 1.0
+    most = max((abs(length) for _, _, line in placed for length in line.values if length is not None), default=0) or 1.0
     before = None
     for y, _, line in placed:
         for at, length in enumerate(line.values if line is not before else ()):
             if length is not None:
                 x = left + COLUMN * at
-                yield {"x": x, "x2": x + BAR * max(0.0, length) / most, "y": y, "value": length}
+                yield {"x": x, "x2": x + BAR * abs(length) / most, "y": y, "value": length}
         before = line
 
 

@@ -61,7 +61,7 @@ def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
 
 
 def steps_of(folder: str, loading: Mapping[str, Any]) -> tuple[str, tuple[Model, ...], Callable[[int], None]]:
-    """What a training is called, the models of its steps, and what is called with the number of a model before it runs.
+    """The name of a training, the models of its steps, and a function to call with a model's number before it runs.
 
     All steps after the start share one network, so that memory holds two, whatever the number of steps.
 

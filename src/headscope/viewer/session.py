@@ -38,7 +38,7 @@ USUAL = ("relation", "previous", "next")
 
 
 def no_change(number: int) -> None:
-    """Models that have networks of their own are ready."""
+    """Do nothing: the models have networks of their own."""
 
 
 class Missing(HeadscopeError):
@@ -170,10 +170,11 @@ class ViewSession:
         values = importance.tokens[[*METHODS].index(method)]
         if not np.isfinite(values).all():
             raise HeadscopeError(f"{METHODS[method]} is taken of texts of at most {FLOW_TOKENS} tokens")
-        return {"target": importance.target, "prediction": importance.prediction, "values": values.tolist()}
+        target = importance.target.differentiated if "gradient" in method else importance.target.name
+        return {"target": target, "prediction": importance.prediction, "values": values.tolist()}
 
     def model_of(self, text: str, model: int) -> int:
-        """The number of the model of the maps with a number: two texts that are compared have one."""
+        """The number of the model behind the maps of a number: two compared texts share one."""
         return 0 if self.kept(text).changes else model
 
     def titles(self, text: str) -> list[str]:

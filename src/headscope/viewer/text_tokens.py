@@ -51,7 +51,7 @@ class TextTokens:
 
     @property
     def in_bytes(self) -> bool:
-        """Whether this many tokens are bytes of a character that only the words, which are longer, can be read."""
+        """Whether so many tokens are bytes of a character that only words can be read."""
         plain = [token for token, special in zip(self.tokens, self.special, strict=True) if not special]
         in_bytes = sum(OF_BYTES.fullmatch(token) is not None for token in plain)
         return len(self.words) < len(self) and in_bytes >= UNREADABLE * len(plain)

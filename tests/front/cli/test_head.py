@@ -101,9 +101,7 @@ def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Pa
     assert done.stdout.split()[-1] == str(folder / "heads.html") and (folder / "heads.html").is_file()
 
 
-def test_control_characters_of_results_do_not_reach_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
     directory = tmp_path / "a\x1b[31m  [red]"

@@ -44,9 +44,7 @@ def test_the_same_run_replaces_its_result_and_figures_without_a_question(model: 
 
 
 @pytest.mark.thorough
-def test_another_study_is_refused_before_anything_is_read_and_replaced_with_overwrite(
-    model: str, tmp_path: Path
-) -> None:
+def test_another_study_is_refused_before_reading_and_replaced_with_overwrite(model: str, tmp_path: Path) -> None:
     run("profile", model, tmp_path, "--figures", "svg")
     before, drawn = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}, figures(tmp_path)
     said = run("syntax", "no-such-model", tmp_path)

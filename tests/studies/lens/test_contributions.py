@@ -10,10 +10,11 @@ from transformers import BertForMaskedLM
 import headscope
 from headscope import Settings
 from headscope.models.residual_writes import residual_writes
+from headscope.outputs.words.read_texts import ReadTexts
 from headscope.report.study_page import study_page
 from headscope.studies.layers.lens import study
 from headscope.studies.layers.lens.contributions import Contributions, contributions
-from headscope.studies.layers.lens.texts import ReadTexts, split_texts
+from headscope.studies.layers.lens.texts import split_texts
 from support.lens_models import CYCLE, FAMILIES, PAIRS, decoder, planted
 from support.planted_words import causal_table
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -83,7 +83,7 @@ class Constituents(NamedTuple):
 
 
 def constituents_of(root: Phrase | None) -> Constituents:
-    """The words [start, end) and category of each phrase of two or more words, the longest first; the parts of the top.
+    """Words [start, end) and category of each phrase of two or more words, the longest first; parts of the outermost.
 
     >>> house = Phrase("NP-SBJ", [Phrase("DT", word=0), Phrase("NN", word=1)])
     >>> constituents_of(Phrase("", [Phrase("S", [house, Phrase("VP", [Phrase("VBD", word=2)])])]))

@@ -42,7 +42,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 
 def split_file(folder: Path, names: Sequence[str]) -> Path | None:
-    """The table of a split: a file of one of these names, or its parts as the hub has them, in a folder of theirs too.
+    """The table of a split: a file of one of these names, or its parts as on the hub, also in a folder of their own.
 
     Parts have a name for all of them: `train-*-of-00003.parquet`. None where there is no table.
     """
@@ -82,7 +82,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def more_documents(sources: Sequence[str], options: Options, read: Collection[Example]) -> str:
-    """The column that makes most documents of what was read of a table, if enough, as a remedy in words; else empty."""
+    """A remedy that names the column of a table with most documents, if these are enough; else empty."""
     values: dict[str, set[str]] = {}
     n, ids = len(read), {example.id for example in read}
     for row in islice(_rows_of(sources, options, ids), n):

@@ -119,7 +119,7 @@ def score(metric: str, outputs: Outputs, targets: Targets) -> Float[np.ndarray, 
 
 
 def signs(metrics: Sequence[str]) -> Float[np.ndarray, " metric"]:
-    """-1 for a metric of which less is better, else 1."""
+    """-1 for a metric where lower is better, else 1."""
     return np.where([metric in LOWER_IS_BETTER for metric in metrics], -1.0, 1.0)
 
 

@@ -92,7 +92,7 @@ def _finite(label: str | float | None) -> float | None:
 def chance(
     task: Task, targets: Float[np.ndarray, " example"], metrics: Sequence[str] = ()
 ) -> Float[np.ndarray, " metric"]:
-    """The score of always the same answer, of items that of a choice at random; NaN where there is none.
+    """The score of a constant answer, for items of a random choice; NaN where there is none.
 
     The answer is the most frequent class, with the shares of the classes as probabilities, or a constant number.
     """

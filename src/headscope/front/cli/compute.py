@@ -68,7 +68,7 @@ def refuse_standard_input(values: Mapping[str, Any]) -> None:
 
 
 def work(job: bytes, engine: Any) -> None:
-    """Run a study in a worker: it reads what it is told to, and writes nothing but into a folder that all share."""
+    """Run a study in a worker: it reads its tasks, and writes into a shared folder alone."""
     from headscope.passes.kept_arrays import read_arrays
     from headscope.passes.shared_pass import arguments_of
 

@@ -1,4 +1,4 @@
-"""From errors and wrong usage, such as a misspelled option, to one line and an exit status."""
+"""Turn errors and wrong usage, such as a misspelled option, into one line and an exit status."""
 
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The command of a saved result: what of it is followed, as a stranger may have written the file.
+"""The command of a saved result: which of its options are followed, since a stranger may have written the file.
 
 A command says what is computed from what. Where that runs, in how much memory, which code is trusted and what is
 written is for the user to say anew: a Ray cluster of others would run its own code here.
@@ -75,7 +75,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
 
 
 def say_followed(what: str, words: Sequence[str], values: Mapping[str, Any], left_out: Sequence[str]) -> None:
-    """Say what of a saved command is run, before anything is read."""
+    """Print the part of a saved command that runs, before anything is read."""
     without = f", without {', '.join(left_out)}" if left_out else ""
     remedy = "; a file does not say where to run or write, or whose code to trust: give that again" if left_out else ""
     notice(f"{what}: headscope {shlex.join(words)}{without}{remedy}")

@@ -1,4 +1,4 @@
-"""What the command `survey` prints: the plan with what it will take, and the portrait in some lines."""
+"""What the command `survey` prints: the plan with its time and memory, and the portrait in some lines."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ def finish(
     quiet: bool,
     json: bool,
 ) -> None:
-    """Write the portrait, of several models also that of each, and say what it says.
+    """Write the portrait, for several models also that of each, and print its main lines.
 
     * `ended`: by model, studies that were left out, with what they need, and that failed, with the error.
 

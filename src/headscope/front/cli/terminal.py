@@ -71,7 +71,7 @@ def print_wrapped(tables: Iterable[Own]) -> None:
 
 
 def laid_out(content: Own, width: int) -> Table:
-    """A table, values without their intervals; as many columns as fit, layers spread over all; the others are named."""
+    """A table, values without their intervals: the columns that fit, layers spread over all; others are named."""
     keys, head = len(content.keys), [*content.keys, *(column.words for column in content.columns)]
     rows = [[*map(str, labels), *("" if cell is None else cell[0] for cell in cells)] for labels, cells in content.rows]
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])

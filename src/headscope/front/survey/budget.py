@@ -33,7 +33,7 @@ def seconds_of(text: str) -> float:
 
 
 def widest(examples: int) -> float:
-    """The most that the 95% interval of a share of examples has on each side, of 1.
+    """The largest half-width of the 95% interval of a share of examples, from 0 to 1.
 
     >>> round(widest(100), 3)
     0.098
@@ -58,7 +58,7 @@ class Budget:
         self.began, self.done, self.timed = self.clock(), set[str](), set[str]()
 
     def size(self, study: str, most: int) -> int:
-        """The examples that a study is to read, so that it and those that are left end in time; at most `most`.
+        """The number of examples that a study may read, so that it and the rest end in time; at most `most`.
 
         Studies of which no size is chosen read the same number.
         """
@@ -86,5 +86,5 @@ def kept_sizes(folder: Path) -> dict[str, int]:
 
 
 def keep_sizes(folder: Path, sizes: dict[str, int]) -> None:
-    """Keep them for a resumed run of the same command."""
+    """Keep sizes for a resumed run of the same command."""
     write_atomically(folder / SIZES, json.dumps(sizes))

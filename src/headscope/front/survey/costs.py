@@ -81,7 +81,7 @@ class ModelShape:
 
     @property
     def passes_without_heads(self) -> float:
-        """Passes through all layers that read a token whole, for means of heads, and without each head and each layer.
+        """Full passes that read a token: whole, for means of heads, and without each head and each layer.
 
         Of the passes without a head only its layer and those after it are run.
 
@@ -101,7 +101,7 @@ class ModelShape:
 
     @property
     def swept_size(self) -> float:
-        """What a token takes that is read so, as a multiple of one pass of the built-in model over it."""
+        """The cost of a token in such passes, as a multiple of one pass of the built-in model."""
         return self.passes_without_heads * self.size + self.predictions_without_heads * self.word_size
 
 

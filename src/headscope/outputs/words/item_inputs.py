@@ -39,7 +39,7 @@ class ItemInputs:
 
     @property
     def masked_pieces(self) -> list[Int[np.ndarray, " prediction"]]:
-        """All that the outputs depend on beside the inputs: tokens and pieces of the predictions."""
+        """All that outputs depend on besides the inputs: tokens and pieces of the predictions."""
         return [*self.places, *self.targets]
 
     @cached_property

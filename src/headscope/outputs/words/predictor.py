@@ -62,7 +62,7 @@ class WordPredictor:
 
     @torch.inference_mode()
     def logits(self, part: PredictedPieces) -> Iterator[tuple[PredictedPieces, Float[Tensor, "read piece"]]]:
-        """A few reads after the other, and the logits at each; who uses them refuses those that are not finite."""
+        """The reads, a few at a time, with the logits at each; the caller refuses those that are not finite."""
         first = 0
         for logits in self.reader(part):
             yield part.reads(first, first + len(logits)), wide(logits)
@@ -133,7 +133,7 @@ def text_scores(
 
 
 def fitting(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> list[ScoredPieces]:
-    """The texts, without a piece for those that are too long for the model."""
+    """The texts; those too long for the model have no pieces."""
     none = np.zeros(0, int)
     most = predictor.model.max_tokens
     return [text if len(text.ids) <= most else ScoredPieces(none, none, none) for text in texts]

@@ -32,7 +32,7 @@ class CardPart:
 
     @property
     def numbers(self) -> pd.DataFrame:
-        """Its numbers as a table, whose columns are there without any number too; see `numbers`."""
+        """Its numbers as a table, which has its columns also when empty; see `numbers`."""
         return pd.DataFrame(self.rows, columns=[*COLUMNS, "source"])
 
     @cached_property
@@ -85,7 +85,7 @@ class Card:
         return head_name(self.layer, self.head)
 
     def read(self) -> "Card":
-        """Make all words now, where one that cannot be made is noted, and not while a page is rendered."""
+        """Make all words now, before a page is rendered, so that failures can be noted."""
         _ = self.findings, self.rank_rows, self.tables, [part.findings for part in self.parts]
         return self
 

@@ -123,7 +123,7 @@ MOST_ROWS, FIRST = 12, 3
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """What a study asks, and the rank of a head in its answer, of many answers the one with its highest rank."""
+    """A study's question and the rank of a head in its answer; of several answers, its highest rank."""
 
     words: str
     value: str

@@ -29,7 +29,7 @@ function tokenTable(layer, tokens, values) {
   const row = (token, at) => {
     const bar = make("span", { class: values[at] < 0 ? "bar below" : "bar", "aria-hidden": "true" });
     bar.style.width = `${100 * Math.abs(values[at]) / most}%`;
-    return make("tr", {}, make("th", { scope: "row" }, token), make("td", { title: String(values[at]) }, values[at].toPrecision(4)), make("td", { class: "bars" }, bar));
+    return make("tr", {}, make("th", { scope: "row" }, token), make("td", { title: String(values[at]) }, values[at].toPrecision(4).replaceAll("-", "−")), make("td", { class: "bars" }, bar));
   };
-  return make("table", {}, make("caption", {}, `Layer ${layer}`), make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "token"), make("th", { scope: "col" }, "importance"), make("td", {}))), make("tbody", {}, tokens.map(row)));
+  return make("table", { class: "ranked" }, make("caption", {}, `Layer ${layer}`), make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "token"), make("th", { scope: "col" }, "importance"), make("td", {}))), make("tbody", {}, tokens.map(row)));
 }

@@ -80,7 +80,7 @@ class PairObserver(RowsObserver):
 
 
 def corrected(between: Float[Tensor, "*dims word word"]) -> Float[Tensor, "*dims word word"]:
-    """Attention in both directions, minus what the means of both words say: the average product correction (APC).
+    """Attention in both directions minus what both words' means predict: the average product correction (APC).
 
     Dunn et al. 2008. A map that is a product of a number of each word leaves nothing.
 

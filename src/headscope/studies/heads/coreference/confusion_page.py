@@ -1,4 +1,4 @@
-"""How surely heads choose among candidates (Lin et al. 2019, sections 4 and 5): sentences, a table and a figure."""
+"""How firmly heads choose among candidates (Lin et al. 2019, sections 4 and 5): sentences, a table, a figure."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Predictions of a model's heads about mentions and their antecedents, one bit for each prediction, and their scores.
+"""Heads' predictions of antecedents, one bit each, and their scores.
 
 Scores are accuracies with intervals, baselines on the same cases, tests, the best head of one half scored on the other,
 and its attention to special tokens from words that are no such mention.

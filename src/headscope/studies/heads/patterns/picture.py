@@ -80,7 +80,7 @@ def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
 
 @cache
 def membership(device: torch.device, extra: int | None = None) -> Float[Tensor, "cell offset"]:
-    """1 where a cell lies on a parallel to the main diagonal; with `extra` divided by the parallel's cells and more."""
+    """1 where a cell lies on a parallel to the main diagonal; with `extra`, over the parallel's cells plus `extra`."""
     member = torch.nn.functional.one_hot(offsets(device).flatten(), 2 * SIZE - 1).float()
     return member if extra is None else member / (member.sum(0) + extra)
 

@@ -83,7 +83,7 @@ def _joined(sentences: Sequence[Parsed], masks: Iterable[np.ndarray], columns: I
 
 @dataclass
 class Outcome:
-    """The words with the right head, by seed: in the best trees, and where each word takes its best head by itself.
+    """The words with the right head, by seed: in the best trees, and with the best head of each word alone.
 
     * `epochs`: passes over the training sentences, by seed; empty for what is not trained.
     """

@@ -56,7 +56,7 @@ class ParserRecipe:
             raise HeadscopeError(f"held-out share {self.held_out} is not between 0 and 1; use 0.1")
 
     def passes(self, sentences: int) -> int:
-        """Most passes over this many sentences; where none are named, as many as see some `SEEN` sentences."""
+        """The most passes over this many sentences; by default so many that about `SEEN` sentences are seen."""
         return self.epochs or min(MOST_PASSES, max(LEAST_PASSES, round(SEEN / sentences)))
 
     def rate(self, name: str) -> float:

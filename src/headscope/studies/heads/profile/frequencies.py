@@ -181,7 +181,7 @@ class Asked:
 
 
 def asked_of(model: Model, seed: int) -> Callable[[Encoded], Asked]:
-    """A function from an input to what is asked of it: the same whatever batch it is in."""
+    """A function from an input to the tokens that are asked of it, the same in any batch."""
 
     def behind_masks(encoded: Encoded) -> Asked:
         hidden, pieces = masked(encoded, model.tokenizer, seed)

@@ -29,7 +29,8 @@ def preferred(numbers: Numbers, *, dim: str) -> Finding:
         top = array.isel(array.fillna(-1).argmax(("layer", "head")))
         twice = above(of_array(top), LEAST, (n_examples(array) or (0, 0))[0])
         claims[name] = weakest([most_of_many(array, arrays=len(names)), twice]), top
-    tops = {name: float(share.sel({dim: name}).sel(_labels(top))) for name, (_, top) in claims.items()}
+    heads = {name: {"layer": top["layer"], "head": top["head"]} for name, (_, top) in claims.items()}
+    tops = {name: float(share.sel({dim: name} | head)) for name, head in heads.items()}
     best = max(names, key=lambda name: (("fails", "undecided", "holds").index(claims[name][0].verdict), tops[name]))
     claim, top = claims[best]
     head = head_name(int(top["layer"]), int(top["head"]))
@@ -43,10 +44,6 @@ def preferred(numbers: Numbers, *, dim: str) -> Finding:
         undecided=f"{gives}, perhaps no more than other heads",
         unit="examples",
     )
-
-
-def _labels(top: xr.DataArray) -> dict[str, int]:
-    return {"layer": int(top["layer"]), "head": int(top["head"])}
 
 
 def _listed(share: xr.DataArray, times: xr.DataArray, dim: str) -> str:

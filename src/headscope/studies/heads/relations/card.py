@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.best_head_parts import beside_baseline, best_head_of, sink_of_head, special_for
-from headscope.report.best_heads import ARROWS, ChosenHead, chosen_for
+from headscope.report.best_heads import ARROWS, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name
@@ -40,20 +40,17 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     rule = f"at least 0.1 over links elsewhere and other words, q < {RATE}, at least {LEAST_CASES} sentences"
     yield from special_for(result, rows, "Special for links", _sentence, rule, SHOWN)
     if numbers:
-        heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
-        scores = [_scores(head) for head in heads if head.enough]
+        heads = [head for head in chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head) if head.enough]
+        gains = (f"{head.score.text}, gain {head.gain.text}, n = {head.held_out:,}" for head in heads)
+        scores = [f"{head.name} ({head.arrow}) {gain}" for head, gain in zip(heads, gains, strict=True)]
         yield from best_head_of(scores[:SHOWN], "the other half of the sentences", "Chosen head of links")
-        yield from sink_of_head(result, [head for head in heads if head.enough][:SHOWN])
+        yield from sink_of_head(result, heads[:SHOWN])
 
 
 def _sentence(row: Row) -> str:
     relation, direction = row.labels
     beside = beside_baseline(row, "baseline", test=" (sign test and t test over sentences)")
     return f"{relation} ({ARROWS.get(direction, direction)}) {beside}"
-
-
-def _scores(head: ChosenHead) -> str:
-    return f"{head.name} ({head.arrow}) {head.score.text}, gain {head.gain.text}, n = {head.held_out:,}"
 
 
 CARD = StudyCard(

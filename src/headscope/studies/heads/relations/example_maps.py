@@ -25,7 +25,7 @@ LONGEST = 26
 
 @dataclass(frozen=True)
 class ExampleLink:
-    """A head in the row of all heads, its direction, a relation, and the input whose links get what is usual."""
+    """A head in the row of all heads, its direction, a relation, and an input with typical attention to its links."""
 
     head: int
     direction: int

@@ -65,7 +65,7 @@ class LinkAttention(Columns):
 
     @property
     def one_end_moved(self) -> Float[np.ndarray, "row head 2"]:
-        """Of each head and direction `others` or `other_ends`, whichever is larger over all rows."""
+        """The larger of `others` and `other_ends` over all rows, for each head and direction."""
         return np.where(self.other_ends.sum(0) > self.others.sum(0), self.other_ends, self.others)
 
     def by_relation(self, apart: Sequence[str] = ()) -> Mapping[str, "LinkAttention"]:
@@ -130,7 +130,7 @@ def baselines(
     parts: Sequence[tuple[int, int]] | None = None,
     pieces: Callable[[int], int] = lambda word: 1,
 ) -> tuple[Baselines, ...]:
-    """For each link of a sentence random others with as many words and tokens, where no link of the sentence stands.
+    """For each link, random places of its sentence with equally many words and tokens and no link.
 
     * `parts`: words [start, end), in one of which each end stays; by default the sentence.
     * `pieces`: the number of tokens of each word; by default one.

@@ -103,7 +103,7 @@ def without_function(numbers: Numbers) -> Iterator[Finding]:
 
 
 def random_weights(numbers: Numbers) -> Finding:
-    """Beside the gain, not the attention: that of any peaked head is high, wherever it looks."""
+    """The mean gain of heads beside that of random weights; attention itself is high for any peaked head."""
     result, n = numbers.result, sentences(numbers)
     numbers.array("untrained")
     trained = mean_of_heads(least_gain(result).sel(relation="all", direction=FORWARD))
@@ -118,7 +118,7 @@ def random_weights(numbers: Numbers) -> Finding:
 
 
 def above_percentile(numbers: Numbers) -> Finding:
-    """That heads above the 99th percentile, which the paper names, are there in any model."""
+    """The note that any model has heads above the 99th percentile, which the paper names."""
     sentences(numbers)
     numbers.array("percentile")  # without one there is no such head
     total = int(numbers.result["link_attention"].isel(relation=0, direction=0).notnull().sum())

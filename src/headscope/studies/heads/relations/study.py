@@ -127,7 +127,7 @@ def first_pass(
 def random_pass(
     model: Model, corpus: Corpus, settings: Settings, *, links: str | None, limits: str | None, as_coded: bool
 ) -> PlannedPass[list[LinkAttention]] | None:
-    """The same with random weights: in a survey the links of a batch are looked for once for all seeds."""
+    """The first pass with random weights: in a survey the links of a batch are found once for all seeds."""
     texts = _LinkedTexts(corpus, links, limits, as_coded)
     read = (corpus.sha256, corpus.drawn, corpus.n_examples, texts.kind, str(texts.limits), as_coded)
     batches = (model.tokenizer, str(model.device), *settings.as_attributes().values())

@@ -41,7 +41,7 @@ CARD = StudyCard(main_numbers=(".".join(("uas", *MAIN)),), sentences=sentences)
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:
-    """The gold root alone would put a random tree above a fixed word, so that trees with their own root are judged."""
+    """The best head's trees beside the best fixed word, with their own roots: a gold root favours random trees."""
     for head in _with_best_root(numbers):
         other = tables.baseline(numbers.result, "uas", "fixed_word").value
         fixed = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""

@@ -65,7 +65,7 @@ Sample = TypeVar("Sample", RandomSample, RepeatedSample)
 
 @dataclass
 class Growing(Generic[Sample]):
-    """A sample of a corpus that is read; new rows wait until they are as many as the sample may have."""
+    """The sample of a corpus being read; new rows wait until they are as many as its bound."""
 
     sample: Sample
     pending: list[Occurrences] = field(default_factory=list)

@@ -250,7 +250,7 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
 
 
 def table(numbers: Numbers) -> Table | None:
-    """One row for each layer, from the embeddings on, beside BERT-base for a model of as many layers."""
+    """One row for each layer, from the embeddings on, beside BERT-base if it has equally many layers."""
     arrays = those_with_values(numbers, COLUMNS)
     if not arrays:
         return None

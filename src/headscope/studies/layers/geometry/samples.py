@@ -88,7 +88,7 @@ class RandomSample:
 
 @dataclass(frozen=True)
 class RepeatedSample:
-    """All occurrences, up to `CONTEXTS` of each, of this many tokens of the vocabulary that they are at most `bound`.
+    """Occurrences, up to `CONTEXTS` of each, of tokens of the vocabulary, at most `bound` in all.
 
     * `limit`: the key from which on tokens of the vocabulary are left out.
     """

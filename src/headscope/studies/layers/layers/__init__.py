@@ -4,12 +4,13 @@ Parts of speech, chunks, dependencies, entities, coreference, sentences, numbers
 2019, Conneau et al. 2018, Lin et al. 2019 and Wallace et al. 2019; classifiers of all layers and tasks train together.
 """
 
-from headscope.study import Cost, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
 SHARE = "share of cases or of variance, or F1"
 HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, section 2.2"
 TENNEY, WALLACE = "Tenney et al. 2019, section 3", "after Wallace et al. 2019, section 3"
 TASK, LAYER, SPACE, PIECES = ("task",), ("task", "layer"), ("task", "space"), ("task", "pieces")
+ELAZAR, REMOVED = "Elazar, Ravfogel et al. 2021", "loss of the right piece with a property removed from the states"
 RATIO = "uniform code divided by online code"
 ERROR, UNIT = "root of the mean squared error of the value of a number", "the number's own"
 FROM_MEAN = f"{ERROR} if all have the mean of the training values, by its pieces"
@@ -30,6 +31,7 @@ STUDY = Study(
     example="headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers",
     quick=("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     required=("cumulative_score",),
+    dims={"draw": Dimension("draw of random directions", "whole")},
     attributes={"sentences": "object", "tasks": "object"},
     numbers=(
         Number("score", "score of a linear classifier", SHARE, LAYER, definition=SCORE),
@@ -80,5 +82,28 @@ STUDY = Study(
         Number("error_by_pieces_embeddings", f"{ERROR} from the embeddings, by its pieces", UNIT, PIECES, WALLACE),
         Number("error_by_pieces_mean", FROM_MEAN, UNIT, PIECES, WALLACE),
         Number("expected_layer", "expected layer, by the gains of cumulative scores", "layer", TASK, TENNEY),
+        Number("word_loss", "loss of the right piece of tested sentences", "nats", (), ELAZAR),
+        Number("removal_harm", f"{REMOVED} minus that before", "nats", SPACE, ELAZAR),
+        Number(
+            *(
+                "removal_harm_random",
+                "loss of the right piece with random directions removed minus that before",
+                "nats",
+            ),
+            *(("draw", *SPACE), ELAZAR),
+            definition="the same with as many random directions removed, those of shuffled answers",
+        ),
+        Number(
+            *("removal_rank", "directions of a property that are removed", "directions", SPACE),
+            source="Belrose et al. 2023",
+        ),
+        Number(
+            *("removal_score_before", "score of a classifier of half of the tested sentences on the others", SHARE),
+            *(SPACE, ELAZAR),
+        ),
+        Number(
+            *("removal_score", "score of a classifier that is trained with the property removed", SHARE, SPACE, ELAZAR),
+            definition="the same with the property removed from all states, by what other sentences show of it",
+        ),
     ),
 )

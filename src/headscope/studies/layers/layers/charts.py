@@ -37,6 +37,11 @@ CURVES = {
         *(MIXES, "space"),
         "Score of a mix of the embeddings (0) and the layers up to each. Tenney et al. (2019).",
     ),
+    "removal_harm": (
+        *("Removal of properties", "space"),
+        "What is added to the loss of words where a task's answers are removed from all states, those of the "
+        "embeddings (0) or of a layer. Elazar, Ravfogel et al. (2021).",
+    ),
 }
 
 

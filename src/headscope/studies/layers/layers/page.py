@@ -6,14 +6,23 @@ from math import isnan
 
 import numpy as np
 
-from headscope.report.claims import POINT, Claim, apart, paired, together, weakest, witness
+from headscope.report.claims import POINT, Claim, above_random_weights, apart, paired, together, weakest, witness
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
 from headscope.studies.layers.layers.charts import CURVES, curves, grid, late, layer_numbers, pieces, random_grid
-from headscope.studies.layers.layers.tables import TaskSummary, by_pieces, centres, complete, scores, tasks, with_cases
+from headscope.studies.layers.layers.tables import (
+    TaskSummary,
+    by_pieces,
+    centres,
+    complete,
+    removals,
+    scores,
+    tasks,
+    with_cases,
+)
 
 
 def gains(numbers: Numbers) -> Finding:
@@ -89,6 +98,33 @@ def random(numbers: Numbers) -> Iterator[Finding]:
         yield beside_random_seeds("What the layers know", task.score, seeds.tolist(), weakest(claims), text, "cases")
 
 
+def removal(numbers: Numbers) -> Iterator[Finding]:
+    """The space where the loss of a property, beyond that of random directions, costs most."""
+    harm, random, n = numbers.array("removal_harm"), numbers.array("removal_harm_random"), numbers.n("word_loss")
+    for task in tasks(numbers):
+        spaces = harm["space"].values[harm.sel(task=task.name).notnull().values].tolist()
+        if spaces:
+            labels = [{"task": task.name, "space": space} for space in spaces]
+            claims = together(
+                [
+                    above_random_weights(numbers("removal_harm", **at), random.sel(at).values.tolist(), n)
+                    for at in labels
+                ]
+            )
+            first = witness(claims)
+            there = f"layer {spaces[first]}" if spaces[first] else "the embeddings"
+            yield Finding.judged(
+                claims[first],
+                f"Without it in {there} the loss of the right piece changes by "
+                f"{numbers('removal_harm', **labels[first]).signed} nats; without as many random directions by "
+                f"{number(claims[first].baseline, '+.2f')} (tested in {several(len(spaces), 'space')} together).",
+                holds=f"The model uses what its states say of {task.words}",
+                fails=f"To predict words the model does not use {task.words} more than random directions",
+                undecided=f"It cannot be told whether the model uses what its states say of {task.words}",
+                unit="predictions",
+            )
+
+
 def order(numbers: Numbers) -> Iterator[Finding]:
     """The range of the centres of gravity."""
     marks = centres(numbers.result)
@@ -157,10 +193,10 @@ def left_out(numbers: Numbers) -> Iterator[Finding]:
 
 
 PAGE = StudyParts(
-    highlights=(gains, falls, random, order),
+    highlights=(gains, falls, removal, random, order),
     findings=(gain_of_tasks, without_score, concentration, rare, lost, limits, left_out),
     charts=(grid, random_grid, *(partial(curves, name=name) for name in CURVES), pieces, late),
-    tables=(scores, by_pieces),
+    tables=(scores, by_pieces, removals),
     by_layer=(),
     layers=(layer_numbers,),
 )

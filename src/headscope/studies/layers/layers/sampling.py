@@ -1,4 +1,4 @@
-"""The tasks by their names, and as many cases of each as are wanted of each part; those that a corpus cannot give."""
+"""The tasks by name, the wanted cases of each in each part, and the tasks that a corpus cannot give."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -14,9 +14,11 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import joint_corpus, joint_resampled
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.prediction_heads import refuse_without_words_head, with_words_head
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.forward import half_scales
 from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
@@ -25,11 +27,12 @@ from headscope.studies.layers.layers.features import ClassifierSettings
 from headscope.studies.layers.layers.groups import CaseGroup, Units, grouped, refuse_without_cases, with_vectors
 from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
+from headscope.studies.layers.layers.removal import Erasers, fit_erasers, removable, removal, word_losses
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.layers.tasks.spans import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
-from headscope.studies.layers.layers.variables import to_variables
+from headscope.studies.layers.layers.variables import removal_variables, to_variables
 
 FULL = 5000  # cases of a task
 # Sentences to train and choose on, and to test on, of which all tasks together take cases in two minutes.
@@ -52,6 +55,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     mix: bool = True,
     memory: Annotated[float, Range(0, 1000)] = 4.0,
     full: bool = False,
+    remove: str | None = None,
+    predictions: Annotated[int, Range(20, 100_000)] = 500,
 ) -> xr.Dataset:
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
 
@@ -84,6 +89,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `full`: Take up to 5,000 cases, or `cases` if that is more, of all sentences; by default all tasks together take
       them of at most 500 sentences to train and choose on and 270 to test on, drawn by the seed. Tasks that are named,
       and those of labelled spans, take all.
+    * `remove`: Remove the answers of these tasks from the states of each layer, and let the model go on: its loss of
+      words before and after, beside the removal of random directions (Elazar, Ravfogel et al. 2021).
+    * `predictions`: Measure these losses on at most this number of pieces of tested sentences.
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
@@ -92,10 +100,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
     texts, sampled, left_out, units, groups, part = _planned(model, treebanks, settings, **options)
     wanted = _wanted(groups)
+    to_remove = removable(remove, sampled) if remove else []
+    if to_remove:
+        model = with_words_head(model)
+        refuse_without_words_head(model)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
-    settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
+    settings.on_total(
+        (1 + len(seeds)) * (number + len(groups) * spaces) + (mix * len(groups) + len(to_remove)) * spaces
+    )
+    draws, erasers = UnitDraws(texts.units, settings.seed, settings.resamples), dict[str, Erasers]()
 
     def tasks_on(
         used: Callable[[], Model], pass_settings: ClassifierSettings, first: bool
@@ -103,7 +118,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         with captured_units(used(), texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
-            draws = UnitDraws(texts.units, settings.seed, settings.resamples)
+            if first and to_remove:
+                erasers.update(fit_erasers(to_remove, states, units, half_scales(model), draws))
             parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
             return states, measured(present, states.tables, pass_settings, draws, model.device, **parts)
 
@@ -113,6 +129,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     order = [cases.task for cases in sampled]
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
+    if to_remove:
+        words = word_losses(model, texts, predictions, draws, settings)
+        removals = {name: removal(words, fitted, settings.on_progress) for name, fitted in erasers.items()}
+        variables |= removal_variables(order, removals)
     attributes |= states.read | {
         "read_in_part": part,
         "resampled": joint_resampled(treebanks),

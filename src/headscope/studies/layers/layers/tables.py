@@ -171,3 +171,24 @@ def by_pieces(numbers: Numbers) -> Table:
             if any(cells):
                 rows.append(((task.words, words), cells))
     return Table("pieces", caption, ("Task", "Read from"), tuple(Column(size, size) for size in sizes), rows)
+
+
+def removals(numbers: Numbers) -> Table:
+    """What the removal of each property does in each space, beside that of random directions."""
+    caption = (
+        "Loss of the right piece with the answers of a task removed from all states, minus that before "
+        f"({numbers('word_loss')}), in nats with 95% intervals, and with as many random directions removed (mean over "
+        "draws); and the score of classifiers trained before and after, in per cent. Elazar, Ravfogel et al. (2021), "
+        "with the erasers of Belrose et al. (2023)."
+    )
+    columns = ("Directions", "Added loss", "Random directions", "Score before", "Score after")
+    harm, random = numbers.array("removal_harm"), numbers.array("removal_harm_random").mean("draw")
+    rows = list[tuple[tuple[str, str], Cells]]()
+    for task in (task for task in tasks(numbers) if bool(harm.sel(task=task.name).notnull().any())):
+        for space in harm["space"].values.tolist():
+            at = {"task": task.name, "space": space}
+            cells: Cells = [_cell(numbers.result, "removal_rank", at, ".0f")]
+            cells += [_cell(numbers.result, "removal_harm", at, "+.3f"), (f"{float(random.sel(at)):+.3f}", "")]
+            cells += [_cell(numbers.result, f"removal_score{end}", at, ".1f", 100) for end in ("_before", "")]
+            rows.append(((task.words, str(space)), cells))
+    return Table("removal", caption, ("Task", "Layer"), tuple(Column(name, name) for name in columns), rows)

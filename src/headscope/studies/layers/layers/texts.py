@@ -104,7 +104,7 @@ Window = list[int]
 
 
 def windows(texts: Texts, sizes: Sizes, room: int, held_out: float, seed: int) -> dict[Part, list[Window]]:
-    """The numbers of the sentences of each window by part: as many neighbours as fit. No document is in two parts.
+    """The sentences of each window by part: the neighbours that fit. No document is in two parts.
 
     * `room`: most tokens of a window, without special tokens; `held_out`: the share of training documents for choices.
 

@@ -10,8 +10,9 @@ from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.intervals import ONE_UNIT, Score, interval, mean_of
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.layers.layers import STUDY
+from headscope.studies.layers.layers import ELAZAR, STUDY
 from headscope.studies.layers.layers.measure import MeasuredTask, p_value
+from headscope.studies.layers.layers.removal import Removal
 from headscope.studies.layers.layers.scalar_mix import centre_of_gravity, concentration, expected_layer
 from headscope.studies.layers.layers.tasks import ProbingTask
 
@@ -41,6 +42,30 @@ def to_variables(
     _add_codes(variables, measured)
     _add_mixes(variables, measured, spaces)
     _add_errors(variables, measured, spaces)
+    return variables.arrays
+
+
+def removal_variables(tasks: Sequence[ProbingTask], removals: Mapping[str, Removal]) -> dict[str, xr.DataArray]:
+    """What the removal of properties does; NaN of tasks whose property stays."""
+    some = next(iter(removals.values()))
+    draws, spaces = some.harm_random.shape
+    coords = {"task": [task.name for task in tasks], "space": list(range(spaces)), "draw": list(range(1, draws + 1))}
+    variables = Variables(coords, ELAZAR, STUDY.labels)
+    measured = [removals.get(task.name) for task in tasks]
+    for name, scores in {
+        "removal_harm": [task and task.harm for task in measured],
+        "removal_score_before": [task and task.erasers.before for task in measured],
+        "removal_score": [task and task.erasers.after for task in measured],
+    }.items():
+        _add(variables, name, [_or_nothing(score, spaces, ALL) for score in scores])
+    by_draw = [np.full((draws, spaces), np.nan) if task is None else task.harm_random for task in measured]
+    variables.add("removal_harm_random", np.stack(by_draw, 1))
+    ranks = [
+        [np.nan] * spaces if task is None else [maps[0].rank for maps in task.erasers.by_space] for task in measured
+    ]
+    variables.add("removal_rank", ranks)
+    count = Count(some.loss.count, "predictions of words", "predictions")
+    variables.add("word_loss", some.loss.mean[0], interval=some.loss.interval[0], count=count)
     return variables.arrays
 
 

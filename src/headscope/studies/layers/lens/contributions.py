@@ -19,8 +19,8 @@ from headscope.models import Model
 from headscope.models.normalisations import linear_norm, modules_seen
 from headscope.models.residual_writes import LayerWrites, ResidualWrites
 from headscope.outputs.words.inputs import PredictedPieces
+from headscope.outputs.words.read_texts import ReadTexts
 from headscope.passes.settings import Settings
-from headscope.studies.layers.lens.texts import ReadTexts
 
 Contributions = dict[str, Float[np.ndarray, "*part prediction"]]
 # For the logit less each of two means.

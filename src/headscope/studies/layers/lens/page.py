@@ -31,13 +31,13 @@ def last_layer(numbers: Numbers) -> int:
 
 
 def predicts(numbers: Numbers) -> Claim:
-    """Whether the last layer predicts better than frequencies do, without which nothing else is claimed."""
+    """Whether the last layer predicts better than frequencies; else nothing is claimed."""
     share = numbers("right", lens="plain", space=last_layer(numbers))
     return paired(share, numbers("right_most_frequent"), numbers("right_gain"), numbers.n("right"))
 
 
 def right(numbers: Numbers) -> Iterator[Finding]:
-    """Whether the last layer predicts better than frequencies do; only then how early layers do as well."""
+    """Whether the last layer predicts better than frequencies; if so, which early layers do too."""
     last, frequent = last_layer(numbers), numbers("right_most_frequent")
     share = numbers("right", lens="plain", space=last)
     finding = Finding.judged(

@@ -17,6 +17,7 @@ from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.residual_writes import residual_writes
+from headscope.outputs.words.read_texts import OF_TEXT, ReadTexts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
@@ -30,7 +31,7 @@ from headscope.studies.layers.lens.patching import patched, runs
 from headscope.studies.layers.lens.predictions import LENSES, LayerPredictions, gap_items, items_won, layer_predictions
 from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_maps, layer_reader
 from headscope.studies.layers.lens.text_pair import text_pair
-from headscope.studies.layers.lens.texts import OF_TEXT, ReadTexts, classes_of_predictions, late_examples, split_texts
+from headscope.studies.layers.lens.texts import classes_of_predictions, late_examples, split_texts
 
 COUNTED = ("right", "direct_head_gain")  # with the number of predictions beside them
 

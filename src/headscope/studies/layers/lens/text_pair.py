@@ -51,7 +51,7 @@ class TextPair:
             return wide(network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits[:, 0])
 
     def lead(self, ids: Tensor) -> Float[Tensor, " row"]:
-        """The logit of the answer to the first text less that of the answer to the second."""
+        """The logit of the answer to the first text minus that of the answer to the second."""
         logits = self.logits(ids)
         return logits[:, self.answers[0]] - logits[:, self.answers[1]]
 

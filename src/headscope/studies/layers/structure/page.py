@@ -117,7 +117,7 @@ def last(numbers: Numbers) -> Iterator[Finding]:
 
 
 def products(numbers: Numbers) -> Finding:
-    """Whether the places of the tree leave less error than those of a shuffled tree, and than counts from an end."""
+    """Whether places in the tree leave a smaller error than places in a shuffled tree or counts from an end."""
     layer, n = chosen(numbers), numbers.n("tensor_product_error")
     errors = {scheme: numbers("tensor_product_error", role_scheme=scheme, layer=layer) for scheme in ROLE_SCHEMES}
     tree, shuffled = errors["tree"], errors["shuffled_tree"]

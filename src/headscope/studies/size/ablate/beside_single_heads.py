@@ -1,4 +1,4 @@
-"""What was asked beside single heads: special heads of other results, pairs, one head of a layer, skipped layers."""
+"""Questions besides single heads: special heads of other results, pairs, one head of a layer, skipped layers."""
 
 from collections.abc import Iterator
 from dataclasses import replace

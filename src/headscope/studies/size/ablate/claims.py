@@ -1,4 +1,4 @@
-"""Claims of an ablation: what the score needs, what it surely does not need, and a gain that is confirmed."""
+"""Claims of an ablation: what the score needs, what it is shown not to need, and a confirmed gain."""
 
 from collections.abc import Iterator
 from dataclasses import replace

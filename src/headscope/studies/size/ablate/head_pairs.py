@@ -1,4 +1,4 @@
-"""Sets of heads that are asked for beside single heads: special heads of other results, and pairs.
+"""Sets of heads disabled besides single heads: special heads of other results, and pairs.
 
 Pairs of heads replace each other where both lose together more than the sum of what each loses alone.
 """
@@ -116,7 +116,7 @@ class ComparedHeads:
 
 @dataclass(frozen=True)
 class AskedSets:
-    """Sets that are disabled beside those that the user names: special heads with random ones, then pairs."""
+    """Sets disabled besides those that the user names: special heads with random ones, then pairs."""
 
     special: Sequence[SpecialHeads]
     pairs: Sequence[Heads]

@@ -1,4 +1,4 @@
-"""Heads that other results mark, disabled together, against as many random heads of the same layers."""
+"""Heads that other results mark, disabled together, against equally many random heads of the same layers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

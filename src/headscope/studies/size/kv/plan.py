@@ -1,4 +1,4 @@
-"""The plan: as many KV heads that forget as the bound of the loss allows, what that saves, and its files."""
+"""The plan: the most KV heads that may forget within the bound of the loss, what that saves, and its files."""
 
 import json
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def cache(
 
 
 def write(folder: Path, plan: dict[str, Any], forgets: Forgets, there: Bool[np.ndarray, "layer key_head"]) -> None:
-    """Write `plan.json`, and the plan as DuoAttention reads it where all layers have as many KV heads.
+    """Write `plan.json`, and DuoAttention's form of the plan if all layers have equally many KV heads.
 
     DuoAttention reads a folder with `full_attention_heads.tsv`, a row for each layer, 1 for a KV head that keeps all,
     and the sizes in `config.json`; its window counts the token itself, too.

@@ -19,7 +19,7 @@ Values = Float[np.ndarray, "text number"]
 
 @dataclass(frozen=True)
 class HalvedTexts:
-    """Some texts, of which one half chooses the plan and the other judges it; too few all choose, and none judges."""
+    """Texts: one half chooses the plan, the other judges it; if too few, all choose and none judges."""
 
     number: int
     settings: Settings
@@ -47,7 +47,7 @@ class HalvedTexts:
     def add(
         self, variables: Variables, name: str, values: Values, there: Bool[np.ndarray, "..."] | None = None
     ) -> None:
-        """Add the means over all texts, or over those that judge where there are as many values.
+        """Add the means over all texts, or over those that judge if the values are only theirs.
 
         * `there`: where the numbers of a text stand in a larger array; one number without it.
         """

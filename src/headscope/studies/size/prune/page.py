@@ -47,7 +47,7 @@ def promised(numbers: Numbers) -> Finding | None:
 
 
 def first(numbers: Numbers) -> Finding | None:
-    """The promise, which is a claim only where it holds: what else the page says is worth no less for a broken one."""
+    """The promise, a claim only if it holds: a broken one does not weaken what else the page says."""
     finding = promised(numbers)
     return finding if finding is None or finding.verdict == "holds" else Finding(finding.topic, finding.text)
 
@@ -156,7 +156,7 @@ def removal_order(numbers: Numbers) -> Figure:
 
 
 def subnetworks(numbers: Numbers) -> Iterator[Finding]:
-    """Whether the heads that stay do better than as many at random, and than the least important.
+    """Whether the remaining heads score higher than equally many random ones, and than the least important.
 
     Nothing is claimed of heads that the same examples have chosen.
     """

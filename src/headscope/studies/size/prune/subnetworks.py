@@ -1,4 +1,4 @@
-"""Scores of parts of a model: the heads that stay (good), as many at random, as many of the least important (bad).
+"""Scores of equal parts of a model: the heads that stay (good), random ones, the least important (bad).
 
 Prasanna et al. 2020, "good" and "bad" subnetworks, of heads.
 """
@@ -25,7 +25,7 @@ NAMES = ("all", "good", "bad", "random")
 def masks(
     pruned: PrunedModel, importance: Float[np.ndarray, "layer head"] | None, draws: int, seed: int
 ) -> list[Bool[np.ndarray, "layer head"]]:
-    """The heads of the good part, of the bad one, and of random ones, all with as many heads.
+    """The heads of the good part, the bad one and random ones, all of equal size.
 
     The bad part has the heads that were removed first; where fewer were removed than stay, the least important of those
     that stay, too.

@@ -22,7 +22,7 @@ DRAWS = 5
 
 
 def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
-    """Models of a size: of the parts with the longest weights, then draws of random parts; none of the whole size."""
+    """Models of a size: of the parts with the longest weights, then of random parts; none for the whole size."""
     for choice, draws in ((WEIGHTS, 1), (RANDOM, DRAWS)) if size != original.size else ():
         for draw in range(draws):
             others, layers = _valued(original, choice, np.random.default_rng([seed, draw]))

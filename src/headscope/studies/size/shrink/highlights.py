@@ -77,7 +77,7 @@ def words(numbers: Numbers) -> Finding:
 
 
 def no_claim(result: xr.Dataset) -> Finding:
-    """What is lost is said first, whether the test of the tolerance holds or not."""
+    """The loss, which comes first whether or not the test of the tolerance holds."""
     return lost(Numbers(result))
 
 

@@ -91,7 +91,7 @@ class Judge(ABC):
         return (AGREEMENT if self.task.pseudo_labelled else UNITS)[self.task.kind]
 
     def answering(self, model: Model) -> Model:
-        """A model without a head that does not answer, such as one for masked words."""
+        """A model without a head that gives no answer, such as one for masked words."""
         return model if self.task is not None else replace(model, network=model.network.base_model)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Which kinds of heads stay in a smaller model, by other results, beside as many random heads of the same layers.
+"""Kinds of heads that stay in a smaller model, by other results, beside random heads of the same layers.
 
 After Voita et al. 2019, section 5: the heads that gates keep are positional, syntactic or for rare words.
 """
@@ -64,7 +64,7 @@ def variables(marked: Mapping[str, Heads], stays: Heads, counts: tuple[int, ...]
 
 
 def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.ndarray, " number"]:
-    """The probability of each number of marked heads among random ones, as many of each layer as stay.
+    """The probability of each number of marked heads among random ones, equally many of each layer.
 
     The sum of the hypergeometric numbers of all layers; the first is the probability of none.
 

@@ -65,7 +65,7 @@ def in_eight_bits(
 def in_half_precision(
     judge: Judge, evidence: Evidence, smaller: Model, shapes: Shapes
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Scores on held-out texts, megabytes and milliseconds in bfloat16; nothing of a model that is no float32 one.
+    """Scores on held-out texts, megabytes and milliseconds in bfloat16; empty for a model not in float32.
 
     A machine that cannot run it says so, and has none of them.
     """

@@ -44,7 +44,7 @@ class Size:
         return tuple((self.neurons[layer], self.heads[layer]) for layer in self.layers)
 
     def moved_to(self, layers: Sequence[int], base: "Size") -> "Size":
-        """A size of as many other layers, which keep the same numbers in the same order.
+        """The size with other layers in the same number, which keep the same numbers in order.
 
         * `base`: has the numbers of layers that are gone.
 

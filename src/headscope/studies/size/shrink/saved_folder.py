@@ -73,7 +73,7 @@ def times_as_fast(seconds: Float[np.ndarray, "round shape before_and_after"]) ->
 
 
 def busy() -> str:
-    """That other programs have the processor, in words; empty if they have less than half of it, or it is not known."""
+    """A note that other programs use the processor; empty if they use less than half of it, or that is not known."""
     cores = os.cpu_count() or 1
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     others = load - min(torch.get_num_threads(), cores)

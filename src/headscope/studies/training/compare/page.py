@@ -80,7 +80,7 @@ def _layers_in_words(layers: list[int]) -> str:
 
 
 def head_apart(numbers: Numbers) -> Finding:
-    """The head that changed more than the most of as many heads would without a head apart.
+    """The head that changed more than the highest would if no head stood apart.
 
     Heads that did not change do not say how far others differ; where most are such, it is compared with the next head.
     """

@@ -64,7 +64,7 @@ class MainNumbers:
 
 
 def common_name(names: list[str]) -> str:
-    """What the names of one number at all steps share: a label that only some have is left open.
+    """The common name of a number at all steps: a label that only some have is left open.
 
     >>> common_name(["syntax: accuracy: all, head → dependent", "syntax: accuracy: all"])
     'syntax: accuracy: all'

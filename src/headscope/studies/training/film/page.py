@@ -115,7 +115,7 @@ def _bounds(claim: Claim) -> str:
 
 
 def head(numbers: Numbers) -> Finding:
-    """The head that changed more than the most of as many heads would without a head apart."""
+    """The head that changed more than the highest would if no head stood apart."""
     last = last_change(numbers, "step_similarity").drop_vars("step")
     most = strongest(last)[0]
     labels = dict(zip(("layer", "head"), map(int, most.head.split("-")), strict=True))

@@ -41,12 +41,12 @@ def last_layers(numbers: Numbers) -> list[Finding]:
 
 
 def decided_layers(numbers: Numbers) -> list[Finding]:
-    """What is told of the last layer."""
+    """What is decided about the last layer."""
     return [finding for finding in last_layers(numbers) if finding.verdict != "undecided"]
 
 
 def undecided_layers(numbers: Numbers) -> list[Finding]:
-    """What cannot be told of the last layer."""
+    """What is undecided about the last layer."""
     return [finding for finding in last_layers(numbers) if finding.verdict == "undecided"]
 
 

@@ -89,7 +89,7 @@ def stopping(task: TaskNumbers) -> Finding:
 
 
 def stopped(numbers: Numbers) -> Finding | None:
-    """What `--stop-bad-seeds` did; the runs that went on were chosen, so that nothing is said of seeds."""
+    """What `--stop-bad-seeds` did; the remaining runs were chosen, so they say nothing of seeds."""
     stops = numbers.attribute("recipe").get("stopped")
     return stops and Finding(
         "Stopped runs",

@@ -87,7 +87,7 @@ def seed_components(
 
 
 def best_of_runs(by_run: Float[np.ndarray, "run metric"], sign: Float[np.ndarray, " metric"]) -> Values:
-    """The expected best score of 1 to n runs; `sign`: -1 for a metric of which less is better."""
+    """The expected best score of 1 to n runs; `sign`: -1 for a metric where lower is better."""
     better, sign = (by_run * sign).T, sign[:, None]
     bounds = np.stack([expected_best_interval(scores) for scores in better])
     return {"expected_best": sign * expected_best(better), "expected_best_ci": np.sort(sign[..., None] * bounds)}
@@ -100,7 +100,7 @@ def early_stopping(
 ) -> Values:
     """What would be lost by stopping runs after the first third of the epochs, by the main metric of dev.
 
-    * `sign`: -1 for a metric of which less is better.
+    * `sign`: -1 for a metric where lower is better.
 
     Empty with one epoch or fewer than four runs.
     """

@@ -139,7 +139,7 @@ class TrainingRun:
             self._run(environment, replace(settings, seed=self.order), until=epoch)
 
     def after(self, epoch: int) -> Float[np.ndarray, "example output"]:
-        """The dev outputs after an epoch of a run that is at least so far."""
+        """The dev outputs after an epoch of a run that has reached it."""
         trained = self.record.completed()
         return trained.epoch_outputs[epoch - 1] if trained else self.record.epoch_outputs(epoch)
 

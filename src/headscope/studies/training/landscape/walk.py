@@ -65,7 +65,7 @@ def _lengths(weight: Tensor) -> Tensor:
 
 @contextmanager
 def at(network: nn.Module, point: Weights, *moves: tuple[float, Weights]) -> Iterator[None]:
-    """Within this context the network has the weights of a point and some moves from it: steps along directions."""
+    """Within this context the network has the weights of a point moved by some steps along directions."""
     weights = dict(network.named_parameters())
     try:
         with torch.no_grad():
@@ -104,7 +104,7 @@ class Walk:
         return np.array([[self._at((a, first), (b, second)).mean() for b in steps.tolist()] for a in steps.tolist()])
 
     def width(self, seed: int, rise: float, distances: Float[np.ndarray, " step"]) -> float:
-        """How far both ways together one may go along a random direction before the mean loss has risen by `rise`."""
+        """How far both ways together go along a random direction before the mean loss has risen by `rise`."""
         direction, level = filter_direction(self.end, seed), float(self._at().mean())
 
         def rise_at(distance: float) -> float:

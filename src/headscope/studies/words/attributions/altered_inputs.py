@@ -1,4 +1,4 @@
-"""Copies of an input with altered attention: what the output loses, and how far another one of the same output is."""
+"""Copies of an input with altered attention: what the output loses, and how far an equivalent one can be."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -27,12 +27,12 @@ class TextImportance:
     """The importance of the tokens of a text.
 
     * `tokens`: NaN for methods that were not taken.
-    * `target`: what is explained, in words; `prediction`: what the model predicts, "" for a representation.
+    * `target`: what is explained; `prediction`: what the model predicts, "" for a representation.
     * `errors`: of the sums of integrated gradients; NaN where they were not taken.
     """
 
     tokens: Float[np.ndarray, "method layer token"]
-    target: str
+    target: Target
     prediction: str
     errors: Float[np.ndarray, " layer"]
 
@@ -59,7 +59,7 @@ def text_importance(model: Model, text: Encoded, methods: Collection[str] = METH
     with explainer(model, target, blank_token(model, "mask")) as explain:
         importance = explain.explain(batch, position, scored, with_flow)
     prediction = _prediction(model, target, importance.reference)
-    return TextImportance(importance.tokens[0], target.name, prediction, importance.errors[0])
+    return TextImportance(importance.tokens[0], target, prediction, importance.errors[0])
 
 
 def _position(model: Model, target: Target, text: Encoded) -> int:

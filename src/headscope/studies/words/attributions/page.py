@@ -42,7 +42,7 @@ MATRICES = {
 
 
 def above_random(numbers: Numbers) -> Iterator[Finding]:
-    """How many methods beat random order, by the one that is surest."""
+    """How many methods beat random order, tested by the surest."""
     methods = chosen(numbers)
     gains = [method.gains["comprehensiveness"] for method in methods]
     if not gains:

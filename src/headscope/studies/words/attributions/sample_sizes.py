@@ -1,4 +1,4 @@
-"""How many inputs are scored and altered by default, by their lengths: as many as take two minutes together.
+"""How many inputs are scored and altered by default, by length: those that take two minutes together.
 
 These are minutes of the built-in model; a larger one takes up to ten.
 """
@@ -44,7 +44,7 @@ class SampleSizes:
 
 
 def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int, altered: int) -> SampleSizes:
-    """How many of the inputs that the seed draws are taken by default; at most as many as are asked for."""
+    """How many of the inputs that the seed draws are taken by default, at most the number asked for."""
     numbers = drawn(corpus.n_examples, settings.seed)[: max(scored, altered)]
     wanted = set(numbers)
     examples = {number: example for number, example in enumerate(corpus) if number in wanted}

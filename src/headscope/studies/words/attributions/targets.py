@@ -68,6 +68,12 @@ class Target:
             return f"{NAMES[self.kind]} ({ways}{maps})"
         return NAMES[self.kind] if self.masks or self.kind != "word" else "probability of the predicted next word piece"
 
+    @property
+    def differentiated(self) -> str:
+        """The objective in words: integrated gradients add up to its difference."""
+        along = self.name.replace("cosine", "length", 1).replace(" with ", " along ", 1)
+        return f"logarithm of the {self.name}" if self.kind in ("class", "word") else along
+
     def blankable(self, batch: Batch, positions: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
         """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
         special = [TOKEN_CLASSES.index(name) for name in ("cls", "sep")]

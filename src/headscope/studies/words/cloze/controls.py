@@ -1,4 +1,4 @@
-"""Controls: items with shuffled words, with the near words alone, and facts that the subject's name gives away.
+"""Controls: items with shuffled words, with near words alone, and facts that the subject's name gives away.
 
 The name control is that of Poerner et al. (2020): a model guesses the answer from the name alone.
 """

@@ -96,7 +96,7 @@ def entity_kind(sentence: Sentence) -> Iterator[tuple]:
 
 
 def coreference(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
-    """Whether two mentions of one sentence corefer: each pair that does, and as many random pairs that do not.
+    """Whether two mentions of one sentence corefer: each pair that does, and equally many random pairs that do not.
 
     Mentions that overlap make no pair.
     """
