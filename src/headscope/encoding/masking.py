@@ -89,7 +89,8 @@ def masked(
         raise HeadscopeError("the model's tokenizer has no mask; name a model that was trained to tell masked words")
     ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer))
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index], counter=[0, 0, 0, epoch]))
-    chosen, group = choose(encoded, words, max(1, round(masking.share * len(words))), random)
+    number = min(len(words), max(1, round(masking.share * len(words))))
+    chosen, group = choose(encoded, words, number, random)
     hidden, pieces = behind_masks(encoded, tokenizer, chosen)
     fate, seen = random.random(len(chosen))[group], hidden.inputs["input_ids"]
     stay = chosen[fate >= masking.mask]

@@ -97,6 +97,14 @@ def test_spans_have_the_lengths_of_the_paper() -> None:
     assert np.mean(lengths[lengths > 0]) == pytest.approx(3.8, abs=1.0)
 
 
+def test_an_input_of_unknown_pieces_stays_as_it_is(text: LabText) -> None:
+    unknown = np.column_stack([np.full(10, text.tokenizer.unk_token_id), np.arange(10)])
+    encoded = TextBlock(unknown[:5], unknown[5:], 0).encoded(0, text.tokenizer)
+    for way in WAYS.values():
+        hidden, pieces = masked(encoded, text.tokenizer, 0, choose=way.choose)
+        assert (pieces == IGNORED).all() and np.array_equal(hidden.inputs["input_ids"], encoded.inputs["input_ids"])
+
+
 def one_span(encoded: Encoded, allowed: np.ndarray, number: int, random: np.random.Generator) -> tuple:
     """All tokens, as one group."""
     return allowed, np.zeros_like(allowed)

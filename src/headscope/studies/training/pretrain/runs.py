@@ -66,7 +66,7 @@ class PairTrainingSet(MaskedTrainingSet):
             loss = super().loss(network, {name: tensor for name, tensor in batch.items() if name != "right"})
         finally:
             hook.remove()
-        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0]).float(), batch["right"])
+        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0].float()), batch["right"])
 
 
 def without_pair_head(network: PreTrainedModel) -> PreTrainedModel:
@@ -114,7 +114,7 @@ class PretrainingRun:
     def settings(self, environment: RunEnvironment) -> dict[str, Any]:
         """All settings that determine the numbers of the run."""
         return (
-            {"tokenizer": environment.sha256, "way": self.name, "seed": self.seed, "shape": str(self.shape)}
+            {"tokenizer": self.text.digest, "way": self.name, "seed": self.seed, "shape": str(self.shape)}
             | {"judged_by": self.judged_by}
             | self.text_settings
             | self.recipe.as_settings()

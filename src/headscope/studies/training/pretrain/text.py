@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -12,6 +13,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import masked, next_pieces
 from headscope.errors import HeadscopeError
 from headscope.models.small_vocabulary import with_pieces
+from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
 
@@ -23,6 +25,12 @@ class LabText:
     train: list[TextBlock]
     dev: list[Encoded]
     tokenizer: PreTrainedTokenizerBase
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the tokenizer."""
+        backend: Any = self.tokenizer.backend_tokenizer
+        return hash_of([backend.to_str().encode()])
 
     @cached_property
     def counts(self) -> Int[np.ndarray, " piece"]:

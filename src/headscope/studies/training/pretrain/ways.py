@@ -30,7 +30,7 @@ def whole_words(encoded: Encoded, allowed: Tokens, number: int, random: np.rando
     chosen: list[int] = []
     while len(chosen) < number:
         chosen += next(order).tolist()
-    return np.array(chosen), np.arange(len(chosen))
+    return np.array(chosen, dtype=np.int64), np.arange(len(chosen))
 
 
 def spans(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Generator) -> tuple[Numbers, Numbers]:
@@ -42,7 +42,7 @@ def spans(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Gene
         inside = inside[: number - len(chosen)]
         group += [len(chosen)] * len(inside)
         chosen += inside
-    return np.array(chosen), np.array(group)
+    return np.array(chosen, dtype=np.int64), np.array(group, dtype=np.int64)
 
 
 def words_of(encoded: Encoded, allowed: Tokens) -> list[Tokens]:
