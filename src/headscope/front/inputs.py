@@ -120,9 +120,7 @@ def made_from(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerpri
     """The version, and the hash of each model, corpus, file and folder that a command with these options reads."""
     options = {name: value for name, value in values.items() if name not in LEFT_OUT | HASHED}
     hashes = {name: _joint(_of_texts(value)) for name, value in inputs.items()}
-    hashes |= {
-        name: _joint(_of_models(_listed(values.get(name)), values)) for name in ("model", "models", "tokenizer_of")
-    }
+    hashes |= {name: _joint(_of_models(_listed(values.get(name)), values)) for name in MODELS}
     hashes |= {name: _joint(_of_paths(_listed(value))) for name, value in options.items() if not hashes.get(name)}
     release: Fingerprint = {"headscope": __version__}
     return release | {name: digest for name, digest in hashes.items() if digest}
