@@ -13,8 +13,6 @@ from headscope.studies.words.attributions import METHODS
 
 SRC = Path(headscope.__path__[0])
 PICTURES = re.compile(r"[\w-]+\.(?:png|svg|webp)")
-# PNGs of charts, and of pages whose results no script has kept: they were made before words were kept in them.
-WORDLESS = {"film", "reproduce"}
 LEAST = 8  # letters of a text with holes
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -81,7 +79,7 @@ def test_pictures_say_what_this_version_says() -> None:
     of_tables = tool("table_pictures")["PICTURES"]
     pictures = [path for path in DOCS.rglob("*.*") if path.suffix in (".svg", ".png") and path.stem not in of_tables]
     empty = {path.stem for path in pictures if not shown_in(path)}
-    assert empty - WORDLESS == set(), "make these pictures again: they hold no words"
+    assert empty == set(), "make these pictures again: they hold no words"
     stale = {path.name: [part for text in shown_in(path) for part in unknown(text)] for path in pictures}
     assert {name: parts for name, parts in stale.items() if parts} == {}, "make these pictures again"
 

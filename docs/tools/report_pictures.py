@@ -2,7 +2,7 @@
 
     python docs/tools/report_pictures.py
 
-They are the first screens of `PAGES`, the first figures of a report (`report-figures.png`) and the first rows of the
+They are screens of `PAGES`, the first figures of a report (`report-figures.png`) and the first rows of the
 card of a head (`head-card.png`), from the results of docs/tools/gallery.py.
 """
 
@@ -16,17 +16,18 @@ from headscope.report.cards import card, gather
 from headscope.report.heads_page import write_card
 
 DOCS, GALLERY = Path(__file__).parents[1], Path("out/gallery")
-# By the name of its file, each picture of a first screen: the page, and what makes it.
-PAGES = {
-    "portrait.png": ("out/demo/index.html", "make demo"),
-    "film.png": ("out/film/report.html", "the commands of docs/film.md"),
-    "reproduce.png": ("out/clark2019/reproduction.html", "the commands of docs/reproduce.md"),
-}
 SIZE, CARD = (1280, 800), (900, 560)
+# By the name of its file, each picture of a screen: the page, what makes it, its size, and its first heading.
+PAGES = {
+    "portrait.png": ("out/demo/index.html", "make demo", SIZE, ""),
+    "film.png": ("out/film/report.html", "the commands of docs/measured/film.md", (1200, 1480), ""),
+    "reproduce.png": ("out/clark2019/reproduction.html", "the commands of docs/reproduce.md", (1000, 860), "Table 1"),
+}
 HEAD = (3, 9)
 TITLE = "Where attention goes"
 SECTION = """
-const title = [...document.querySelectorAll('h2')].find(title => title.textContent.trim().startsWith(arguments[0]));
+const titles = [...document.querySelectorAll('h1, h2, h3')];
+const title = titles.find(title => title.textContent.trim().startsWith(arguments[0]));
 title.style.scrollMarginTop = '6rem';  // below the links, which stay
 title.scrollIntoView();
 """
@@ -38,9 +39,11 @@ def main() -> None:
         print(f"{', '.join(PAGES)}, report-figures.png, head-card.png: skipped, {reason}")
         return
     browser = start()
-    for name, (path, command) in PAGES.items():
+    for name, (path, command, size, heading) in PAGES.items():
         if Path(path).is_file():
-            open_page(browser, Path(path).absolute().as_uri(), *SIZE)
+            open_page(browser, Path(path).absolute().as_uri(), *size)
+            time.sleep(1)
+            browser.execute_script(SECTION, heading)
             time.sleep(1)
             (DOCS / name).write_bytes(picture(browser))
         else:

@@ -4,6 +4,7 @@ Its hooks carry the inputs of each layer to the layer's device. Weights that wai
 while their layer runs; else they are on the device `meta`.
 """
 
+from hashlib import sha256
 from typing import Any
 
 import torch
@@ -28,6 +29,15 @@ def stored(network: nn.Module, name: str, weight: Tensor) -> Tensor:
     path, _, parameter = name.rpartition(".")
     module: Any = network.get_submodule(path)
     return module._hf_hook.weights_map[parameter]
+
+
+def weights_hash(network: nn.Module) -> str:
+    """The SHA-256 of the names and weights of a network that was never in a file, without a copy of them."""
+    digest = sha256()
+    for name, weight in sorted(network.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(stored(network, name, weight).to("cpu").contiguous().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def hook_as_whole(part: nn.Module, network: PreTrainedModel) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from headscope.capture.self_check import check
-from headscope.capture.spread import place_like
+from headscope.capture.spread import place_like, weights_hash
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.config import BUILDING
 from headscope.models.model import Model
@@ -52,4 +52,6 @@ def _built(model: Model, seed: int) -> Model:
     nn.Module.to(network, dtype=model.network.dtype)
     place_like(network, model.network)
     network.eval()
-    return Model(f"{model.name}, random weights", network, model.tokenizer, check(network))
+    return Model(
+        f"{model.name}, random weights", network, model.tokenizer, check(network), sha256=weights_hash(network)
+    )

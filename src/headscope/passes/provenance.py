@@ -5,14 +5,13 @@ No other computation goes on from the journal of one with its fingerprint.
 
 import json
 import platform
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 import torch
 
-from headscope.capture.spread import stored
+from headscope.capture.spread import weights_hash
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import special_names
 from headscope.models import Model
@@ -99,12 +98,5 @@ def of_model(model: Model) -> str:
     """Hash of the configuration and the weights of a network."""
     config: dict[str, Any] = model.network.config.to_diff_dict()
     options = {key: value for key, value in config.items() if key not in NAMES and not key.startswith("_")}
-    weights = [model.sha256.encode()] if model.sha256 else _weights(model)
-    return hash_of([repr(sorted(options.items())).encode(), *weights])
-
-
-def _weights(model: Model) -> Iterable[bytes | memoryview]:
-    """Bytes of the weights of a network that was never in a file, without a copy of them."""
-    for name, tensor in sorted(model.network.state_dict().items()):
-        yield name.encode()
-        yield stored(model.network, name, tensor).to("cpu").contiguous().view(torch.uint8).numpy().data
+    weights = model.sha256 or weights_hash(model.network)
+    return hash_of([repr(sorted(options.items())).encode(), weights.encode()])

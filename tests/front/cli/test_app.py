@@ -1,5 +1,6 @@
 """The command line: what it writes, what it says, and with which status it ends."""
 
+import os
 import runpy
 import subprocess
 import sys
@@ -63,6 +64,15 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize(("given", "policy"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+def test_threads_sleep_while_they_wait_unless_the_user_says_otherwise(given, policy):
+    script = "import os, sys; from headscope.front.cli import main; sys.argv[1:] = ['list']; early = {*sys.modules}\n"
+    script += "assert 'torch' not in early\ntry: main()\nfinally: print(os.environ['OMP_WAIT_POLICY'], file=sys.stderr)"
+    rest = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run([sys.executable, "-c", script], env=rest | given, capture_output=True, text=True)
+    assert done.stderr.split() == [policy]
 
 
 def test_list_names_everything_in_the_catalog():
@@ -177,21 +187,9 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model
     """The chosen heads have no score then: no figure and no table of nothing, and no traceback."""
     path = tmp_path / "one.conllu"
     rows = ["1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)", "2\tran\trun\tVERB\t_\t_\t0\troot\t_\t_"]
-    again = [
-        "1\tThey\tthey\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)",
-        "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_",
-    ]
-    lines = [
-        "# newdoc id = d",
-        "# global.Entity = GRP-etype-head",
-        "# text = Dogs ran",
-        *rows,
-        "",
-        "# text = They slept",
-        *again,
-        "",
-        "",
-    ]
+    again = [row.replace("Dogs\tdog\tNOUN", "They\tthey\tPRON").replace("ran\trun", "slept\tsleep") for row in rows]
+    lines = ["# newdoc id = d", "# global.Entity = GRP-etype-head", "# text = Dogs ran", *rows, ""]
+    lines += ["# text = They slept", *again, "", ""]
     path.write_text("\n".join(lines), encoding="utf-8")
     result = run_command(study, model, str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
     assert result.exit_code == 0, result.output

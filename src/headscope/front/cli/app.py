@@ -1,5 +1,6 @@
 """The commands: one for each study of the catalog, and tools: `list`, `report`, `head`, `export`, `rerun`, ..."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterable
@@ -31,6 +32,8 @@ EXAMPLES = (
 
 def main() -> None:
     """Run the command line."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # waiting threads of GNU OpenMP take no processor time
+    gc.set_threshold(10_000)  # the half million objects of modules stay: looking through them is a tenth of a command
     completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
     try:
         application(sys.argv[1:] or completed)()

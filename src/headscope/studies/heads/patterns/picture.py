@@ -51,19 +51,8 @@ def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
     distance = (offsets(grids.device) - SIZE + 1).abs() / SIZE * length
     cells, inside = grids[:, 0].float() / largest, (grids[:, -1] > 0).to(maximum.dtype)
-    return Pictures(
-        cells,
-        inside,
-        maximum / largest,
-        mean / largest,
-        (maximum / largest).sqrt(),
-        cls,
-        sep,
-        first,
-        largest,
-        length,
-        distance,
-    )
+    maximum, mean = maximum / largest, mean / largest
+    return Pictures(cells, inside, maximum, mean, maximum.sqrt(), cls, sep, first, largest, length, distance)
 
 
 def offsets(device: torch.device) -> Float[Tensor, "row column"]:
@@ -106,4 +95,4 @@ def channels(maps: Pictures) -> Float[Tensor, "map 15 row column"]:
     lines = [root.mean(1, keepdim=True), diagonals, root.mean(2, keepdim=True)]
     picture = [maps.maximum, maps.mean, root, maps.mean.sqrt()]
     planes = [plane.expand_as(root) for plane in (*picture, *scale, *positions, *lines)]
-    return torch.stack(planes, dim=-1).permute(0, 3, 1, 2)  # in the memory format of the network
+    return torch.stack(planes, dim=1)

@@ -32,7 +32,7 @@ Means = Float[np.ndarray, "unit head"]
 class TreeObserver(RowsObserver):
     """Parse the sentences of a batch by its attention, and keep only counts; see `TreeRows`.
 
-    * `means`: see `means_of`; `bias`: to the right, of phrases; `seed`: of random trees.
+    * `means`: see `means_of`, all heads first; `bias`: to the right, of phrases; `seed`: of random trees.
     * `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
 
@@ -69,7 +69,8 @@ class TreeObserver(RowsObserver):
         shape = (len(group), units, len(DIRECTIONS), len(SPECIAL_TOKENS))
         right, root = np.zeros((2, *shape, len(ROOTS)), dtype=np.uint16), np.zeros(shape, dtype=bool)
         if group:
-            self._parse(np.einsum("uh,shij->suij", self.means, maps, optimize=True), special, sentences, right, root)
+            means = np.einsum("uh,shij->suij", self.means[maps.shape[1] :], maps, optimize=True)
+            self._parse(np.concatenate([maps, means], axis=1), special, sentences, right, root)
         rooted = np.array([bool((sentence.heads == ROOT).any()) for sentence in sentences], dtype=bool)
         bracketed, f1, simple_f1 = self._phrases(maps, special, group)
         return TreeRows(
