@@ -1,7 +1,7 @@
 """How often pieces occur in a corpus or are predicted, and five classes of that with equal numbers of tokens.
 
-Counted are the tokens of the class "other": no special token, no "." and ",", nor the first token of an input without
-special tokens. Heads look at these in any case, and `attention_to` has them.
+Counted are the tokens of the class "other": no special token, no "." and "," unless they are asked for, nor the first
+token of an input without special tokens. Heads look at these in any case, and `attention_to` has them.
 """
 
 from dataclasses import dataclass, replace
@@ -24,6 +24,7 @@ class Frequencies:
     * `standing`: of predictions, how often each piece stands in the corpus; of a list, the frequency that it gives it.
     * `listed`: of a list, the frequency that each number of `counts` stands for: these are the places of frequencies, 0
       of a piece that the list lacks, which is in no class.
+    * `punctuation`: whether "." and "," are counted.
 
     >>> pieces = Frequencies(np.array([0, 1, 1, 2, 4]))
     >>> pieces.classes[pieces.counts].tolist()
@@ -36,9 +37,10 @@ class Frequencies:
     causal: bool = False
     standing: Int[np.ndarray, " piece"] | Float[np.ndarray, " piece"] | None = None
     listed: Float[np.ndarray, " count"] | None = None
+    punctuation: bool = False
 
     @classmethod
-    def of_list(cls, frequency: Float[np.ndarray, " piece"], causal: bool) -> "Frequencies":
+    def of_list(cls, frequency: Float[np.ndarray, " piece"], causal: bool, punctuation: bool = False) -> "Frequencies":
         """The frequencies that a list gives pieces, 0 for one that it lacks.
 
         >>> of_list = Frequencies.of_list(np.array([0, 0.5, 3, 0.5]), causal=False)
@@ -46,7 +48,7 @@ class Frequencies:
         ([0, 1, 2, 1], [-1, 0, 3])
         """
         values, places = np.unique(np.concatenate([[0.0], frequency]), return_inverse=True)
-        return cls(places[1:], causal, frequency, values)
+        return cls(places[1:], causal, frequency, values, punctuation)
 
     @cached_property
     def tokens(self) -> Float[np.ndarray, " count"]:
@@ -66,7 +68,8 @@ class Frequencies:
     @cached_property
     def sha256(self) -> str:
         """The first characters of a hash of the counts."""
-        return hash_of([self.counts.tobytes(), *([] if self.listed is None else [self.listed.tobytes()])])
+        listed = b"" if self.listed is None else self.listed.tobytes()
+        return hash_of([self.counts.tobytes(), *filter(None, [listed, b"punctuation" * self.punctuation])])
 
     def added_to(self, encoded: Encoded) -> Encoded:
         """The input with the count and the class of each of its counted tokens, -1 for others; what each token sees."""
@@ -80,20 +83,22 @@ class Frequencies:
         return replace(encoded, predicted=predicted, predicted_class=predicted_class)
 
     def _of_tokens(self, encoded: Encoded) -> tuple[Int[np.ndarray, " token"], Int[np.ndarray, " token"]]:
-        in_text, count = counted(encoded.token_class), np.full(len(encoded), -1)
+        in_text, count = counted(encoded.token_class, self.punctuation), np.full(len(encoded), -1)
         count[in_text] = self.counts[encoded.inputs["input_ids"][in_text]]
         if self.listed is not None:
             count[count == 0] = -1
         return count, np.where(count >= 0, self.classes[count], -1)
 
 
-def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"]:
+def counted(token_class: Int[np.ndarray, " token"], punctuation: bool = False) -> Bool[np.ndarray, " token"]:
     """Mask of the tokens of the class "other", without the first token of an input that has no special tokens.
 
-    >>> counted(np.array([0, 3, 2, 3, 1])).tolist(), counted(np.array([3, 2, 3])).tolist()
-    ([False, True, False, True, False], [False, False, True])
+    * `punctuation`: whether "." and "," are counted, too.
+
+    >>> counted(np.array([0, 3, 2, 3, 1])).tolist(), counted(np.array([3, 2, 3]), punctuation=True).tolist()
+    ([False, True, False, True, False], [False, True, True])
     """
-    in_text = token_class == CLASS["other"]
+    in_text = np.isin(token_class, [CLASS["other"], *([CLASS["punct"]] if punctuation else [])])
     if not np.isin(token_class, [CLASS["cls"], CLASS["sep"]]).any():
         in_text[:1] = False
     return in_text

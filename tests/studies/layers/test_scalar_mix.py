@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from scipy.special import rel_entr
 
 from headscope.statistics.intervals import Score
 from headscope.studies.layers.layers.groups import Answers, CaseGroup
@@ -11,9 +12,10 @@ from headscope.studies.layers.layers.scalar_mix import (
     centre_of_gravity,
     concentration,
     expected_layer,
+    gain_concentration,
     mixes,
 )
-from headscope.studies.layers.layers.variables import expected_interval
+from headscope.studies.layers.layers.variables import interval_of_gains
 
 CASES, WIDTH, SPACES = 400, 8, 4
 
@@ -72,10 +74,12 @@ def test_the_interval_of_an_expected_layer_is_that_of_its_resamples() -> None:
     later = random.uniform(0.6, 0.9, 400)
     rising = Score(np.array([0.5, 0.75, 0.9]), np.stack([np.full(400, 0.5), later, np.full(400, 0.9)], axis=1), 50)
     expected = [(0.5 * 0 + (at - 0.5) * 1 + (0.9 - at) * 2) / 0.4 for at in later]
-    np.testing.assert_allclose(expected_interval(rising), np.quantile(expected, [0.025, 0.975]))
+    np.testing.assert_allclose(interval_of_gains(rising), np.quantile(expected, [0.025, 0.975]))
+    slow = [rel_entr([(at - 0.5) / 0.4, (0.9 - at) / 0.4], 0.5).sum() for at in later]
+    np.testing.assert_allclose(interval_of_gains(rising, gain_concentration), np.quantile(slow, [0.025, 0.975]))
     falling = Score(rising.mean, np.where(np.arange(400)[:, None] < 40, 0.5, rising.resampled), 50)
-    assert np.isnan(expected_interval(falling)).all()  # a tenth of the resamples has no gain
-    assert np.isnan(expected_interval(Score(rising.mean, rising.resampled, 50, units=1))).all()
+    assert np.isnan(interval_of_gains(falling)).all()  # a tenth of the resamples has no gain
+    assert np.isnan(interval_of_gains(Score(rising.mean, rising.resampled, 50, units=1))).all()
 
 
 def test_concentration_is_a_divergence_from_equal_weights() -> None:

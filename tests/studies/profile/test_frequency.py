@@ -89,6 +89,22 @@ def test_other_heads_look_at_none_more(result: xr.Dataset) -> None:
     assert result["frequency_attention"].sel(layer=2, head=2).max() < 1e-5
 
 
+def test_punctuation_is_counted_where_it_is_asked_for(model: headscope.Model, result: xr.Dataset) -> None:
+    """Of 15 tokens of a text, 9 then stand once in each; a head of "," and "." gives them all, and was in no class."""
+    marks = headscope.wrap(planted({(1, 1): looks_at(",", ".")}), tiny_tokenizer())
+    counted, plain = (
+        headscope.profile(marks, texts(), QUICK, frequency=True, punctuation=way) for way in (True, False)
+    )
+    assert counted["frequency_share"].values == pytest.approx([2 / 15, 0, 9 / 15, 0, 4 / 15])
+    head = counted["frequency_attention"].sel(layer=1, head=1).dropna("frequency")
+    assert head.values == pytest.approx([0, 17 / 9, 0], abs=1e-5)
+    assert plain["frequency_attention"].sel(layer=1, head=1).max() < 1e-5
+    (text,) = [part.text for part in study_page(counted).findings() if part.topic == "Rare and frequent pieces"]
+    assert "Special tokens are not counted" in text
+    of_counts = [Frequencies(np.array([1, 2]), punctuation=way).sha256 for way in (True, False)]
+    assert of_counts[0] != of_counts[1]
+
+
 def test_the_page_and_the_card_name_them(result: xr.Dataset) -> None:
     page = study_page(result)
     (text,) = [finding.text for finding in page.findings() if finding.topic == "Rare and frequent pieces"]

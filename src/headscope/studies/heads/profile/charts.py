@@ -94,7 +94,7 @@ CHARTS: tuple[Part, ...] = (
     ),
     heads("token_attention", WORDS, "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5."),
     dots(
-        *("frequency_attention", RARE, f"{OF_UNIFORM}. {FIFTHS}; special tokens, '.' and ',' are in none."),
+        *("frequency_attention", RARE, f"{OF_UNIFORM}. {FIFTHS}; special tokens are in none."),
         style=REFERENCE,
     ),
     heads(

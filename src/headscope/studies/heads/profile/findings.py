@@ -77,6 +77,7 @@ def across(numbers: Numbers) -> Finding:
 def by_frequency(numbers: Numbers) -> Finding:
     """The mean of the heads for each class of frequency, and how many heads look at rare or at frequent pieces."""
     ranks, where = numbers.array("frequency_correlation"), numbers.words.get("frequency_list")
+    left = numbers.words.get("not_counted", "special tokens, '.' and ','")
     fixed = (
         "Classes are those of the list, whatever the sample; tokens whose piece it lacks are in none."
         if where
@@ -86,7 +87,7 @@ def by_frequency(numbers: Numbers) -> Finding:
     return Finding(
         FREQUENT,
         f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in "
-        f"{where or 'the corpus'}: {by_class(numbers, 'frequency')}. Special tokens, '.' and ',' are not counted; "
+        f"{where or 'the corpus'}: {by_class(numbers, 'frequency')}. {left[:1].upper()}{left[1:]} are not counted; "
         f"what is missing goes to these.{directions(ranks, 'frequency')} {WHY}: rare pieces also are nouns, names and "
         f"parts of words, frequent ones function words. {fixed}{examples(ranks)}",
     )

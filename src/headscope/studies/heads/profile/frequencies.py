@@ -36,7 +36,7 @@ from headscope.results.vocabulary import FREQUENCIES
 from headscope.studies.heads.profile import STUDY
 
 WHAT, REMEDY = "frequency list", "a line has a word and its count with a tab or a comma between, such as 'the,22038'"
-# Words that are tokenized together; "." and "," are in no class.
+# Words that are tokenized together; "." and "," are in no class unless they are asked for.
 TOGETHER, PUNCTUATION = 10_000, {".", ","}
 # A causal model predicts the token after every seventh one, about as many as are masked.
 EVERY = 7
@@ -82,14 +82,14 @@ def piece_frequencies(counts: Mapping[str, float], model: Model, read: Frequenci
     * `read`: the counts of the corpus that is read.
     """
     by_piece = np.zeros(max(len(model.tokenizer), len(read.counts)))
-    words = [word for word in counts if word not in PUNCTUATION]
+    words = [word for word in counts if read.punctuation or word not in PUNCTUATION]
     for first in range(0, len(words), TOGETHER):
         some = words[first : first + TOGETHER]
         encoded: Any = model.tokenizer([f"a {word}" for word in some], add_special_tokens=False, verbose=False)
         for word, encoding in zip(some, encoded.encodings, strict=True):
             pieces = [piece for piece, (_, end) in zip(encoding.ids, encoding.offsets, strict=True) if end > len("a ")]
             np.add.at(by_piece, pieces, counts[word])
-    return Frequencies.of_list(by_piece, read.causal)
+    return Frequencies.of_list(by_piece, read.causal, read.punctuation)
 
 
 def frequency_variables(
@@ -112,16 +112,16 @@ def frequency_variables(
     return variables.arrays
 
 
-def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequencies:
+def frequencies_of(model: Model, corpus: Corpus, settings: Settings, punctuation: bool = False) -> Frequencies:
     """How often each piece stands in a corpus as a model reads it; Ctrl-C here leaves nothing to keep."""
     words, counts = Words(model.tokenizer, model.max_tokens, settings.long), Counter[int]()
     for example, encodings in words.tokenized(corpus):
         for encoding in encodings:
-            known = counted(token_classes(example, encoding, model.tokenizer))
+            known = counted(token_classes(example, encoding, model.tokenizer), punctuation)
             counts.update(np.array(encoding.ids)[known].tolist())
     by_piece = np.zeros(max(counts, default=0) + 1, dtype=np.int64)
     by_piece[list(counts)] = list(counts.values())
-    return Frequencies(by_piece, causal=not model.looks_ahead)
+    return Frequencies(by_piece, causal=not model.looks_ahead, punctuation=punctuation)
 
 
 def predictions_of(model: Model, corpus: Corpus, settings: Settings, standing: Frequencies) -> Frequencies:
@@ -140,7 +140,7 @@ def predictions_of(model: Model, corpus: Corpus, settings: Settings, standing: F
     settings = replace(settings, keep_interrupted=False)
     counts = Pass(model, corpus, settings).fold(Fold(start, operator.add, Counts)).read().value
     standing_of = np.pad(standing.counts, (0, vocabulary - len(standing.counts)))
-    return Frequencies(counts, standing.causal, standing_of)
+    return Frequencies(counts, standing.causal, standing_of, punctuation=standing.punctuation)
 
 
 def _embedded(model: Model) -> int:

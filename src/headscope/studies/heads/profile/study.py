@@ -40,6 +40,7 @@ def run(
     frequency: bool = False,
     predicted_frequency: bool = False,
     frequency_list: Path | None = None,
+    punctuation: bool = False,
 ) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
 
@@ -53,6 +54,7 @@ def run(
       head for masked or next words.
     * `frequency_list`: As `frequency`, with the classes of a list: a file of words and their counts, with a tab or a
       comma between them. Tokens whose piece it lacks are in no class, and counted.
+    * `punctuation`: As `frequency`, and "." and "," are counted among the pieces, for the other two as well.
 
     Raises `HeadscopeError` if no example fits into the model, and for a list that cannot be read.
 
@@ -66,10 +68,10 @@ def run(
     groups = group_measures(model, classes)
     surface, further = surface_of(groups), (*measures, *groups)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=bool(classes))
-    if not (frequency or predicted_frequency or frequency_list):
+    if not (frequency or predicted_frequency or frequency_list or punctuation):
         return measure("profile", model, corpus, surface, settings, further=further, words=words)
     listed = {} if frequency_list is None else word_counts(frequency_list)
-    counted = frequencies_of(model, corpus, settings)
+    counted = frequencies_of(model, corpus, settings, punctuation)
     frequencies = piece_frequencies(listed, model, counted) if listed else counted
     predicted, unmeasured = None, ""
     if predicted_frequency:
@@ -82,6 +84,7 @@ def run(
     words = replace(words, frequencies=frequencies, predicted=predicted)
     named = (*surface, *FREQUENCY, *(PREDICTED if predicted else ()))
     result = measure("profile", model, corpus, named, settings, further=further, words=words)
+    result.attrs["not_counted"] = "special tokens" if punctuation else "special tokens, '.' and ','"
     variables = frequency_variables(frequencies, read=counted if listed else None)
     if listed:
         lacking = int(counted.counts[frequencies.counts[: len(counted.counts)] == 0].sum())
@@ -105,9 +108,10 @@ def first_pass(
     frequency: bool,
     predicted_frequency: bool,
     frequency_list: Path | None = None,
+    punctuation: bool = False,
 ) -> PlannedPass[dict[str, Any]] | None:
     """What other studies may read together with this one; None with frequencies or classes, which change the inputs."""
-    if frequency or predicted_frequency or frequency_list or classes_of(corpus):
+    if frequency or predicted_frequency or frequency_list or punctuation or classes_of(corpus):
         return None
     groups = group_measures(model, ())
     return measuring(model, corpus, surface_of(groups), settings, further=(*measures, *groups))

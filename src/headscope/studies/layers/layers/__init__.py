@@ -82,6 +82,10 @@ STUDY = Study(
         Number("error_by_pieces_embeddings", f"{ERROR} from the embeddings, by its pieces", UNIT, PIECES, WALLACE),
         Number("error_by_pieces_mean", FROM_MEAN, UNIT, PIECES, WALLACE),
         Number("expected_layer", "expected layer, by the gains of cumulative scores", "layer", TASK, TENNEY),
+        Number(
+            *("gain_concentration", "divergence of the layers' gains from equal ones, losses as 0", "nats"),
+            *(TASK, TENNEY),
+        ),
         Number("word_loss", "loss of the right piece of tested sentences", "nats", (), ELAZAR),
         Number("removal_harm", f"{REMOVED} minus that before", "nats", SPACE, ELAZAR),
         Number(

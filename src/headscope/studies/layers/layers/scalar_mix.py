@@ -72,6 +72,19 @@ def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray
         return np.where(total != 0, gains @ np.arange(1, scores.shape[-1]) / total, np.nan)
 
 
+def gain_concentration(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
+    """The divergence of the layers' shares of all gains from equal ones, in nats; NaN where no layer gains.
+
+    That is K of the gains (Tenney et al. 2019, section 3); a loss is no gain, and counts as 0.
+
+    >>> gain_concentration(np.array([[0.5, 0.6, 0.7], [0.5, 0.5, 0.9], [0.5, 0.5, 0.4]])).round(3).tolist()
+    [0.0, 0.693, nan]
+    """
+    gains = np.diff(scores, axis=-1).clip(0)
+    with np.errstate(invalid="ignore"):
+        return concentration(gains / gains.sum(-1, keepdims=True))
+
+
 class _MixedScores(torch.autograd.Function):
     """The sum over spaces of vectors times weights times the share of the space, for the mixes up to each space.
 

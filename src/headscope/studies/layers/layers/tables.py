@@ -23,6 +23,7 @@ COLUMNS = {
     "centre_of_gravity": "Centre",
     "mix_concentration": "Concentration",
     "expected_layer": "Expected layer",
+    "gain_concentration": "Gain concentration",
     "mix_gain": "Mix",
 }
 
@@ -119,7 +120,8 @@ def scores(numbers: Numbers) -> Table:
         "Score of a linear classifier in per cent (right cases; for numbers the share of the variance, for sets of "
         "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
         "selectivity in points; concentration is the divergence of the mix from equal weights where its training "
-        "stopped, in nats; mix is the score of a mix of all layers minus that of the last one, in points."
+        "stopped, in nats, gain concentration that of the shares of layers in all gains; mix is the score of a mix of "
+        "all layers minus that of the last one, in points."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
     rows = [((task.words,), _cells(numbers.result, task)) for task in tasks(numbers)]
@@ -136,7 +138,10 @@ def _cells(result: xr.Dataset, task: TaskSummary) -> Cells:
         _cell(result, "compression", labels, ".2f"),
         _cell(result, "centre_of_gravity", alone, ".2f"),
         _cell(result, "mix_concentration", alone, ".2f"),
-        _cell(result, "expected_layer", alone, ".2f") if _gains(result, task.name) else None,
+        *(
+            _cell(result, name, alone, ".2f") if _gains(result, task.name) else None
+            for name in ("expected_layer", "gain_concentration")
+        ),
         _cell(result, "mix_gain", alone, "+.1f", 100),
     ]
 

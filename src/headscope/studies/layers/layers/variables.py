@@ -1,6 +1,6 @@
 """Scores of probing classifiers as labelled variables of a result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -13,7 +13,12 @@ from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.layers import ELAZAR, STUDY
 from headscope.studies.layers.layers.measure import MeasuredTask, p_value
 from headscope.studies.layers.layers.removal import Removal
-from headscope.studies.layers.layers.scalar_mix import centre_of_gravity, concentration, expected_layer
+from headscope.studies.layers.layers.scalar_mix import (
+    centre_of_gravity,
+    concentration,
+    expected_layer,
+    gain_concentration,
+)
 from headscope.studies.layers.layers.tasks import ProbingTask
 
 ALL = slice(None)
@@ -119,8 +124,10 @@ def _add_mixes(variables: Variables, measured: Sequence[MeasuredTask], spaces: i
     variables.add("mix_weight", weights)
     variables.add("centre_of_gravity", centre_of_gravity(weights))
     variables.add("mix_concentration", concentration(weights))
-    expected = expected_layer(np.stack([score.mean for score in scores]))
-    variables.add("expected_layer", expected, interval=np.stack([expected_interval(score) for score in scores]))
+    means = np.stack([score.mean for score in scores])
+    for name, number in (("expected_layer", expected_layer), ("gain_concentration", gain_concentration)):
+        bounds = np.stack([interval_of_gains(score, number) for score in scores])
+        variables.add(name, number(means), interval=bounds)
 
 
 def _add_errors(variables: Variables, measured: Sequence[MeasuredTask], spaces: int) -> None:
@@ -141,13 +148,15 @@ def _add_errors(variables: Variables, measured: Sequence[MeasuredTask], spaces: 
         variables.add(f"error_by_pieces_{name}", means[..., space], interval=bounds[..., space, :])
 
 
-def expected_interval(cumulative: Score) -> Float[np.ndarray, " bound"]:
-    """The 95% interval of the expected layer over resamples; NaN where more than 2.5% of them show no gain at all."""
+def interval_of_gains(
+    cumulative: Score, number: Callable[[np.ndarray], np.ndarray] = expected_layer
+) -> Float[np.ndarray, " bound"]:
+    """The 95% interval of a number of the gains; NaN where more than 2.5% of the resamples show no gain at all."""
     resampled = cumulative.resampled
     gains = resampled[:, -1] > resampled[:, 0]
     if not gains.mean() >= LEAST_WITH_GAIN or cumulative.units < ONE_UNIT:
         return np.full(2, np.nan)
-    return interval(expected_layer(resampled[gains]), cumulative.units)
+    return interval(number(resampled[gains]), cumulative.units)
 
 
 def _or_nothing(score: Score | None, spaces: int, some: slice) -> Score:

@@ -116,6 +116,10 @@ STUDY = Study(
         ),
         Number(*("best_wording_gain", f"accuracy of {BEST} minus the mean over wordings", FACTS, BY_PHENOMENON, JIANG)),
         Number(
+            *("first_wording_gain", f"accuracy of {BEST} minus that of the first wording", FACTS, BY_PHENOMENON, JIANG),
+            "the same minus that of the first wording, the suite's own with `--paraphrase`; of one half of the facts",
+        ),
+        Number(
             "accuracy_by_name_filter",
             "items whose answer comes first, without those that the subject's name gives away",
             *(FACTS, ("phenomenon", "name_filter"), PETRONI),

@@ -54,9 +54,9 @@ def fact_variables(
     facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
     agreement, in_all = _over_wordings(facts, own)
     if np.isfinite(agreement).any():
-        best, gain = _best_wording(items, facts, own)
+        best, gain, over_first = _best_wording(items, facts, own)
         columns |= {"consistency": agreement, "right_in_all": in_all}
-        columns |= {"accuracy_of_best_wording": best, "best_wording_gain": gain}
+        columns |= {"accuracy_of_best_wording": best, "best_wording_gain": gain, "first_wording_gain": over_first}
     add_by_group(variables, columns, group, settings, "facts", units)
     return variables.arrays | _by_answer(items, own, settings)
 
@@ -78,26 +78,29 @@ def _by_answer(items: Sequence[ClozeItem], scores: ItemScores, settings: Setting
 
 def _best_wording(
     items: Sequence[ClozeItem], facts: Sequence[str], own: ItemScores
-) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
-    """Whether a fact is right in its best wording, and its gain over the mean wording; NaN but at its first item.
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Whether a fact is right in its best wording, its gain over the mean and the first one; NaN but at its first item.
 
-    The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in.
+    The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in. The
+    gain over the first wording is of one half, on which nothing was chosen.
     """
     wordings = defaultdict[str, dict[str, dict[str, int]]](lambda: defaultdict(dict))
     for number, item in enumerate(items):
         if facts[number] and own.rank[number]:
             wordings[item.phenomenon][facts[number]][item.template] = number
-    best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
+    best, gain, over_first = np.full((3, len(items)), np.nan)
     for wording in wordings.values():
         worded = [numbers for numbers in wording.values() if len(numbers) > 1]
-        for judged, choosing in halves(worded):
+        for half, (judged, choosing) in enumerate(halves(worded)):
             chosen = _highest(choosing, own)
             for numbers in judged:
                 if chosen in numbers:
                     first = next(iter(numbers.values()))
                     best[first] = own.correct[numbers[chosen]]
                     gain[first] = best[first] - own.correct[list(numbers.values())].mean()
-    return best, gain
+                    if half == 0:  # the choices of both halves depend on each other, which intervals do not allow for
+                        over_first[first] = best[first] - own.correct[first]
+    return best, gain, over_first
 
 
 def _highest(worded: Sequence[Mapping[str, int]], own: ItemScores) -> str:

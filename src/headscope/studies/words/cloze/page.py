@@ -240,6 +240,19 @@ def best_wording(numbers: Numbers) -> Finding:
     )
 
 
+def mined_wording(numbers: Numbers) -> Finding:
+    """The wording that is best for half of the facts, on the other half, against the wording of the suite."""
+    gain = mean_of(numbers.array("first_wording_gain"))
+    return Finding.judged(
+        above(gain, 0.0, int(numbers.result["first_wording_gain_n_examples"].sum()), least=POINT),
+        f"The wording that is best for the other half of the facts adds {gain:+} points to the first wording.",
+        holds="Another wording is better than the first one",
+        fails="No other wording is better than the first one",
+        undecided="It cannot be told whether another wording is better than the first one",
+        unit="facts",
+    )
+
+
 def limits(numbers: Numbers) -> Finding:
     """What a reader has to keep in mind."""
     left = numbers.attribute("skipped") | numbers.attribute("counted")
@@ -256,7 +269,7 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(human, polarity, perplexity, facts, names, wordings, answers, filled, best_wording, limits),
+        *(human, polarity, perplexity, facts, names, wordings, answers, filled, best_wording, mined_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
     tables=(tables.phenomena, tables.staying, tables.facts, tables.answers, tables.by_suite, tables.pieces, published),

@@ -25,6 +25,7 @@ from headscope.ranges import Range
 from headscope.studies.words.cloze.controls import CONTROLS, controlled, name_guesses, prior, string_matches
 from headscope.studies.words.cloze.fact_variables import fact_variables
 from headscope.studies.words.cloze.item_scores import ItemScores, item_scores, write_items
+from headscope.studies.words.cloze.mined_wordings import with_mined_wordings
 from headscope.studies.words.cloze.scoring import Scoring
 from headscope.studies.words.cloze.variables import suite_variables, to_variables
 
@@ -44,6 +45,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     random: bool = True,
     controls: bool = True,
     unigrams: str | None = None,
+    paraphrase: Annotated[int, Range(0, 100)] = 0,
 ) -> xr.Dataset:
     """`accuracy[phenomenon]`: the share of items whose good text has the higher score.
 
@@ -68,12 +70,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `random`: Also score the model with random weights.
     * `controls`: Also score shuffled and truncated texts.
     * `unigrams`: Corpus whose frequencies are the unigram baseline; by default the prediction for a lone mask.
+    * `paraphrase`: Also ask facts in N wordings that the model makes from the suite's, by filling one masked word of it
+      (after Jiang et al. 2020).
 
     Raises `HeadscopeError` if a suite cannot be read, the model has no head for words, or no item can be scored.
     """
     suites = _read(suites, data, limit, per_condition, skip_bad)
-    scored = [item for suite in suites for item in suite.items]
     predictor = WordPredictor(model)
+    suites = with_mined_wordings(predictor, suites, paraphrase, settings) if paraphrase else suites
+    scored = [item for suite in suites for item in suite.items]
     plain = masking == "plain"
     texts = sum(max(1, len(item.candidates)) for item in scored)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))

@@ -21,7 +21,7 @@ from headscope.studies.words.cloze.item_scores import ItemScores
 
 # Units of means of logarithms, and of means of zeros and ones.
 LOGARITHMS, SHARES = ("perplexity", "rank"), (ITEMS, FACTS)
-DIFFERENCES = ("control_fall", "baseline_gain", "answer_gain", "among_gain", "best_wording_gain")
+DIFFERENCES = ("control_fall", "baseline_gain", "answer_gain", "among_gain", "best_wording_gain", "first_wording_gain")
 Columns = Mapping[str, Float[np.ndarray, "item *label"]]
 Fact = TypeVar("Fact")
 
