@@ -41,6 +41,7 @@ COMMANDS = {
     "trees": "trees {model} sample --limit 60",
     "geometry": "geometry {model} sample --limit 60",
     "attributions": "attributions {model} sample --limit 12 --scored 4 --flow 2",
+    "pretrain": "pretrain sample --limit 48 --shape 1x2x16 --epochs 1 --tokenizer {model}",
     "pretrain-head": "pretrain-head {model} sample --limit 48 --epochs 1",
     "cloze": "cloze pretrain-head/model items.jsonl",
     "lens": "lens pretrain-head/model sample --predictions 200 --map-predictions 200",

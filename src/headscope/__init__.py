@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     layers: Study
     lens: Study
     patterns: Study
+    pretrain: Study
     pretrain_head: Study
     probe: Study
     profile: Study
@@ -141,6 +142,7 @@ __all__ = [
     "open_result",
     "patterns",
     "plot",
+    "pretrain",
     "pretrain_head",
     "probe",
     "profile",

@@ -35,7 +35,7 @@ from support.tiny import tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_classifier
 
 FULL, RERUN = "full forward passes", "from the layer of the disabled head"
-ROWS = f"{RERUN}, the last layer for the tokens that are read"
+ROWS, HEAD = (f"{RERUN}, the {part} for the tokens that are read" for part in ("last layer", "head for words"))
 STRATEGIES = {
     "bert": ROWS, "roberta": ROWS, "distilbert": ROWS, "electra": ROWS,
     "modernbert": RERUN, "gpt2": RERUN, "llama": RERUN,
@@ -172,7 +172,7 @@ def test_masked_words(family: str) -> None:
             total, count = found.heads[layer, head, example]
             assert count == len(positions) >= 1
             assert total == pytest.approx(loss, rel=1e-5, abs=2e-5)
-    assert found.strategy == (ROWS if family == "bert" else RERUN)
+    assert found.strategy == (ROWS if family == "bert" else HEAD)
 
 
 def test_layers_with_fewer_heads_than_others() -> None:

@@ -22,6 +22,7 @@ REFUSED = {
     **{("contacts", case): "in links or trees; name pairs with --contacts" for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
+    ("pretrain", "no feature"): "5 pieces give 0 inputs to train on and 0 held-out ones; use more text",
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},

@@ -57,6 +57,7 @@ SELDOM = {
     "cloze": {"human_agreement"},
     "film": {"order_of_layers", *OF_WATCH},
     "finetune": {"early_correlation"},
+    "pretrain": {"first_step", "first_step_by_seed"},
     "probe": {"relation_contribution"},
     "prune": {"cache_bytes"},
     "shrink": {"cache"},

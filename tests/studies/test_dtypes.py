@@ -7,7 +7,7 @@ import pytest
 from support.every_study import STUDIES, arguments, run
 from support.tiers import paired
 
-TRAINED = {"finetune", "landscape", "pretrain_head", "shrink"}  # which train in single precision
+TRAINED = {"finetune", "landscape", "pretrain", "pretrain_head", "shrink"}  # which train in single precision
 CELLS = paired([study for study in STUDIES if study not in TRAINED], ["bfloat16", "float64"])
 
 

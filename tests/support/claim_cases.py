@@ -174,6 +174,13 @@ def _of_steps(study: str, network: PreTrainedModel, data: Any, settings: Setting
     return getattr(headscope, study)(models, data, settings, **options)
 
 
+def _pretrained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    """Networks that begin with random weights: of the model that is given the tokenizer alone."""
+    with TemporaryDirectory() as folder:
+        options |= {"vocabulary": str(save_tiny(Path(folder) / "model", network)), "directory": Path(folder) / "out"}
+        return headscope.pretrain(data, settings, **options)
+
+
 def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         model, given = save_tiny(Path(folder) / "model", network), data if study == "pretrain_head" else (data,)
@@ -214,6 +221,7 @@ RUNNERS = {
     "kv": _saved,
     "landscape": _beside_a_narrow_one,
     "layers": _of_tuple,
+    "pretrain": _pretrained,
     "pretrain_head": _trained,
     "prune": _saved,
     "shrink": _saved_with_task,
@@ -354,6 +362,13 @@ CASES = {
     "lens": ClaimCase(
         lambda seed: causal_table(CYCLE).network, texts.cycle, "The last layer predicts", 100, BertForMaskedLM,
         {"map_predictions": 100}, single=False,
+    ),
+    "pretrain": ClaimCase(
+        lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.repeated, "All ways predict the held-out text", 160,
+        None,
+        {"ways": "tokens", "shape": "1x1x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
+        | {"seeds": 3},
+        single=False,
     ),
     "pretrain_head": ClaimCase(
         lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.cycle, "The head predicts", 100, None,

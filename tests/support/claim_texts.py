@@ -46,6 +46,15 @@ def cycle(seed: int, n: int, shuffled: bool = False) -> Corpus:
     return corpus(Example(str(number), (Sentence(" ".join(text)),)) for number, text in enumerate(made))
 
 
+def repeated(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Documents of one word each, of four words; or of any of these."""
+    random, four = Random(seed), ("bank", "book", "bird", "cat")
+    made = [random.choices(four, k=13) if shuffled else [four[number % 4]] * 13 for number in range(n)]
+    return corpus(
+        Example(str(number), (Sentence(" ".join(text), document=f"d{number}"),)) for number, text in enumerate(made)
+    )
+
+
 def treebank(seed: int, n: int, shuffled: bool = False, scattered: bool = False) -> Corpus:
     """Sentences whose trees their words alone tell; or with random trees.
 

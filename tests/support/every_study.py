@@ -145,11 +145,14 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
     if "suites" in takes or study in ("kv", "lens") or predicts:
         models = [model if "/" in model else f"{model}-words"]
+    if "vocabulary" in takes:
+        models = []
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if several else source
     options = catalog.study(study).quick + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
     options += FURTHER.get((study, case), ())
+    options += ("--tokenizer", str(folder / CASES[case][0])) if "vocabulary" in takes else ()
     options = [option.format(folder=folder, model=folder / model) for option in options] + (
         ["--json"] if case == JSON else []
     )

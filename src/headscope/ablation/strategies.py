@@ -1,7 +1,7 @@
 """Strategies for forward passes with heads disabled, and the mean outputs that may take the place of heads."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -19,11 +19,14 @@ from headscope.capture.projections import Projections, at_contexts
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.outputs.words.few_tokens import head_at
 from headscope.passes.batches import batches
 from headscope.passes.settings import DEFAULTS, Settings
 
 Means = Float[np.ndarray, "layer head width"] | None
 Skipped = Literal["", "attention", "layer"]
+Last = Literal["last layer", "head for words", ""]
+LASTS: tuple[Last, ...] = ("last layer", "head for words", "")
 Outputs = Float[np.ndarray, "variant example output"]
 
 
@@ -131,29 +134,30 @@ class FullPasses:
 class PartialRerun:
     """Passes that start at the layer of the disabled heads; see `Rerun`.
 
-    * `last_rows`: run the last layer only for the tokens that the task head reads.
+    * `last`: what runs only for the tokens that are read.
     """
 
     stack: Stack
     projections: Sequence[Projections]
     replacements: Sequence[Replacement]
-    last_rows: bool = False
+    last: Last = ""
 
     @property
     def name(self) -> str:
         """See `Strategy`."""
-        rows = ", the last layer for the tokens that are read" if self.last_rows else ""
+        rows = f", the {self.last} for the tokens that are read" if self.last else ""
         return f"from the layer of the disabled head{rows}"
 
     def outputs(self, batch: SweptBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
         """See `Strategy`."""
-        rows = batch.rows if self.last_rows else None
-        rerun = Rerun(self.stack, self.projections, self.replacements, batch.inputs, rows)
-        with switchable(self.stack.network):
-            yield batch.outputs(rerun.start())[None]
+        network, rows = self.stack.network, batch.rows if self.last else None
+        few, head = (rows if self.last == last else None for last in LASTS[:2])
+        rerun = Rerun(self.stack, self.projections, self.replacements, batch.inputs, few)
+        with switchable(network), nullcontext() if head is None else head_at(network, head):
+            yield batch.outputs(rerun.start(), head)[None]
             for part in parts:
                 if part.skipped:
-                    yield batch.outputs(rerun.skipped(part.layer, part.skipped == "attention"))[None]
+                    yield batch.outputs(rerun.skipped(part.layer, part.skipped == "attention"), head)[None]
                     continue
                 variants = rerun.disabled(part.layer, part.heads, part.above)
                 yield np.stack([batch.outputs(logits, rows) for logits in variants])

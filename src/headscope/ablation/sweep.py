@@ -16,7 +16,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.ablation.strategies import (
+    LASTS,
     FullPasses,
+    Last,
     Means,
     Outputs,
     PartialRerun,
@@ -203,11 +205,11 @@ def _partial_reruns(model: Model, mode: Mode, means: Means) -> list[Callable[[],
     if layers is None:
         return []
 
-    def make(last_rows: bool) -> Strategy:
-        instead = replacements(mode, model.projections, means)
-        return PartialRerun(layers, model.projections, instead, last_rows)
+    def make(last: Last) -> Strategy:
+        return PartialRerun(layers, model.projections, replacements(mode, model.projections, means), last)
 
-    return [partial(make, last_rows) for last_rows in (True, False)]
+    has_words = model.network.get_output_embeddings() is not None
+    return [partial(make, last) for last in LASTS if has_words or last != "head for words"]
 
 
 def _trial(strategy: Strategy, batch: SweptBatch, heads: tuple[int, ...]) -> Outputs:

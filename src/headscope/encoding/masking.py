@@ -1,5 +1,6 @@
 """Masking of tokens, static or new in each epoch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,17 @@ class Masking:
 
 
 ALL_MASKED = Masking()
+Numbers = Int[np.ndarray, " chosen"]
+# Chooses a number of tokens among those that may be masked; tokens with the same second number share their fate.
+Choose = Callable[[Encoded, Int[np.ndarray, " token"], int, np.random.Generator], tuple[Numbers, Numbers]]
+
+
+def single_tokens(
+    encoded: Encoded, allowed: Int[np.ndarray, " token"], number: int, random: np.random.Generator
+) -> tuple[Numbers, Numbers]:
+    """Any of the tokens, each by itself."""
+    chosen = random.permutation(allowed)[:number]
+    return chosen, np.arange(len(chosen))
 
 
 def maskable(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Bool[np.ndarray, " token"]:
@@ -55,7 +67,13 @@ def next_pieces(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Int[np.
 
 
 def masked(
-    encoded: Encoded, tokenizer: PreTrainedTokenizerBase, seed: int, masking: Masking = ALL_MASKED, *, epoch: int = 0
+    encoded: Encoded,
+    tokenizer: PreTrainedTokenizerBase,
+    seed: int,
+    masking: Masking = ALL_MASKED,
+    *,
+    epoch: int = 0,
+    choose: Choose = single_tokens,
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
     """Mask 15% of an input's tokens: at least one, never a special one.
 
@@ -71,9 +89,10 @@ def masked(
         raise HeadscopeError("the model's tokenizer has no mask; name a model that was trained to tell masked words")
     ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer))
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index], counter=[0, 0, 0, epoch]))
-    chosen = random.permutation(words)[: max(1, round(masking.share * len(words)))]
+    number = min(len(words), max(1, round(masking.share * len(words))))
+    chosen, group = choose(encoded, words, number, random)
     hidden, pieces = behind_masks(encoded, tokenizer, chosen)
-    fate, seen = random.random(len(chosen)), hidden.inputs["input_ids"]
+    fate, seen = random.random(len(chosen))[group], hidden.inputs["input_ids"]
     stay = chosen[fate >= masking.mask]
     seen[stay] = ids[stay]
     other = chosen[(fate >= masking.mask) & (fate < masking.mask + masking.random)]

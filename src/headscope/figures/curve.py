@@ -19,6 +19,7 @@ def curve(
     percent: bool = False,
     reference: float | None = None,
     ordered: bool = False,
+    log: bool = False,
     width: int = 520,
     height: int = 260,
 ) -> alt.LayerChart:
@@ -27,6 +28,7 @@ def curve(
     * `array`: `dim` and at most one more dimension; see `with_interval`.
     * `percent`: whether the labels of `dim` are shares.
     * `ordered`: whether the lines have an order, such as layers: from light to dark, by colour alone.
+    * `log`: whether the numbers of `dim`, 0 among them, stand where their logarithms are.
     * `reference`: a value to compare with, drawn as a dashed rule, none for NaN.
     * `width`, `height`: of the plot, in pixels.
 
@@ -43,9 +45,11 @@ def curve(
         raise ValueError(f"curve: '{dim}' counts; its labels are no shares")
     records = [row | {dim: float(row[dim])} for row in rows(array)]
     numbers = alt.Axis(tickMinStep=1) if array[dim].dtype.kind == "i" else alt.Axis()
+    numbers = alt.Axis(values=array[dim].values.tolist()) if log else numbers
     axis = alt.Axis(format="%") if percent else numbers
+    scale = alt.Scale(zero=False, nice=False, type="symlog" if log else alt.Undefined)
     base = alt.Chart(inline(records)).encode(
-        x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=alt.Scale(zero=False, nice=False)),
+        x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=scale),
         color=_colour(array, series[0], ordered) if series else alt.ColorValue(CATEGORIES[0]),
     )
     # Colour and shape: both, so that the figure also reads without colours.

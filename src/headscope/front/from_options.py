@@ -229,8 +229,8 @@ def _checkpoint(values: Given) -> Any:
     from headscope.models.checkpoint import locate
 
     options: dict[str, Any] = {name: values.get(name) for name in ("revision", "remote_code", "tokenizer")}
-    if "model" in values or "models" in values:
-        return locate(values["model"] if "model" in values else values["models"][0], **options)
+    if named := values.get("model") or values.get("tokenizer_of") or (values.get("models") or [""])[0]:
+        return locate(named, **options)
     from headscope.models.step_folder import first_checkpoint
 
     return first_checkpoint(values["steps"][0], **options)

@@ -148,8 +148,8 @@ def _tokenizer(others: Others) -> Any:
     from headscope.models.checkpoint import locate
     from headscope.models.tokenizer import load_tokenizer
 
-    if "ModelName" in others:
-        return load_tokenizer(locate(others["ModelName"]))
+    if name := others.get("ModelName") or others.get("TokenizerName"):
+        return load_tokenizer(locate(name))
     if "Steps" in others:
         from headscope.models.step_folder import first_checkpoint
 

@@ -21,6 +21,7 @@ Given = Mapping[str, Any]
 # They change no number, or name what has a hash of its own.
 WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
 LEFT_OUT = {"brief", "out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
+MODELS = ("model", "models", "tokenizer_of")
 HASHED = {"model", "models", "corpus", "corpora"}
 ATTRIBUTE = "made_from"
 # Of a folder that a study or `save_pretrained` wrote: its numbers, not its pages.
@@ -65,6 +66,7 @@ INPUT_TYPES = {
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
     "ModelName": InputType(("model",), lambda chosen, inputs: chosen["model"], values.model_name),
+    "TokenizerName": InputType(("tokenizer_of",), lambda chosen, inputs: chosen["tokenizer_of"], values.model_name),
     "Steps": InputType(("steps",), lambda chosen, inputs: tuple(chosen["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda chosen, inputs: {name: chosen[name] for name in FLOAT32}),
     "StepLoading": InputType(LOADING, lambda chosen, inputs: {name: chosen[name] for name in LOADING}),
@@ -118,7 +120,7 @@ def made_from(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerpri
     """The version, and the hash of each model, corpus, file and folder that a command with these options reads."""
     options = {name: value for name, value in values.items() if name not in LEFT_OUT | HASHED}
     hashes = {name: _joint(_of_texts(value)) for name, value in inputs.items()}
-    hashes |= {name: _joint(_of_models(_listed(values.get(name)), values)) for name in ("model", "models")}
+    hashes |= {name: _joint(_of_models(_listed(values.get(name)), values)) for name in MODELS}
     hashes |= {name: _joint(_of_paths(_listed(value))) for name, value in options.items() if not hashes.get(name)}
     release: Fingerprint = {"headscope": __version__}
     return release | {name: digest for name, digest in hashes.items() if digest}

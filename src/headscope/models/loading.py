@@ -30,6 +30,7 @@ from headscope.models.tokenizer import load_tokenizer
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
+from headscope.storage.kept_inputs import return_freed_memory
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16", "float64")
@@ -77,6 +78,7 @@ def load(
     remote_code = remote_code and PRUNING not in checkpoint.config  # the code of a pruned model is for other programs
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     reader = load_tokenizer(checkpoint, remote_code=remote_code)
+    return_freed_memory()  # of the files of a large vocabulary, before the weights are read
     weights = checkpoint.weights()
     if checkpoint.name == "minilm":
         verify(weights.sha256)

@@ -148,6 +148,7 @@ StudyResults = Annotated[
 Measures = Annotated[tuple[Any, ...], "measures of a user's own, in addition to those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]
+TokenizerName = Annotated[str, "name of a model whose tokenizer the study loads itself"]
 Steps = Annotated[tuple[Any, ...], "the models of a training, by name or loaded, or the folder of a fine-tuning"]
 Loading = Annotated[dict[str, Any], "how a study loads a model itself"]
 StepLoading = Annotated[dict[str, Any], "how a study loads models that it only reads, in any number format"]

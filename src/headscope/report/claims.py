@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.stats import norm, t
 
 from headscope.report.wording import Estimate, n_examples, of_array
+from headscope.statistics.runs import over_seeds
 from headscope.statistics.significance import RATE, WIDTH, benjamini_hochberg, q_above
 
 Verdict = Literal["holds", "fails", "undecided"]
@@ -230,6 +231,23 @@ def above_random_weights(trained: Estimate, random: Iterable[float], n: int, lea
     lower = difference - hypot(spread, trained.value - trained.lower)
     upper = difference + hypot(spread, trained.upper - trained.value)
     return Claim(trained.value, mean, Estimate(difference, lower, upper), n, least=least, fixed=spread)
+
+
+def seeds_apart(first: Iterable[float], second: Iterable[float], n: int, tests: int = 1, least: float = POINT) -> Claim:
+    """A number above another, seed by seed: trainings with a seed begin with the same weights, in the same order.
+
+    The interval is over seeds (t distribution); q corrects for the number of such `tests` (Bonferroni).
+
+    >>> seeds_apart([1.3, 1.5, 1.4], [1.0, 1.1, 1.05], 100).verdict, seeds_apart([1.3], [1.0], 100).verdict
+    ('holds', 'undecided')
+    """
+    first, second = np.array([*first]), np.array([*second])
+    differences = first - second
+    mean, seeds = float(differences.mean()), len(differences)
+    lower, upper = over_seeds(differences, least=2).tolist()
+    error = (upper - mean) / float(t.ppf(0.975, seeds - 1)) if seeds > 1 else nan
+    q = min(1.0, tests * 2 * float(t.sf(abs(mean) / error, seeds - 1))) if error > 0 else nan
+    return Claim(float(first.mean()), float(second.mean()), Estimate(mean, lower, upper), n, q, least)
 
 
 def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:

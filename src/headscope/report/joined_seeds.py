@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from scipy.stats import hypergeom, rankdata, t
+from scipy.stats import hypergeom, rankdata
 
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.results.variables import Variables
 from headscope.statistics.rank_correlation import agreements, jackknife, mean_agreement
+from headscope.statistics.runs import over_seeds
 from headscope.study import Number, Study
 
 SEEDS = "seeds"
@@ -193,11 +194,9 @@ def _scores(prunings: Sequence[xr.Dataset]) -> dict[str, xr.DataArray]:
     """The scores of the parts of the models, as means over seeds."""
     scores = xr.concat([result["subnetwork_score"].reset_coords(drop=True) for result in prunings], "seed")
     scores = scores.transpose("seed", "subnetwork", "metric")
-    seeds, mean = len(prunings), scores.values.mean(0)
-    half = t.ppf(0.975, seeds - 1) * scores.values.std(0, ddof=1) / np.sqrt(seeds)
     labels = {dim: scores[dim].values.tolist() for dim in ("subnetwork", "metric")}
-    variables = Variables(labels, STUDY.source, STUDY.labels, resampled=f"{seeds} seeds")
-    variables.add("seed_score", mean, interval=np.stack([mean - half, mean + half], -1))
+    variables = Variables(labels, STUDY.source, STUDY.labels, resampled=f"{len(prunings)} seeds")
+    variables.add("seed_score", scores.values.mean(0), interval=over_seeds(scores.values, least=2))
     return variables.arrays
 
 

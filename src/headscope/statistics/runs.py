@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import chi2, f
+from scipy.stats import chi2, f, t
 
 RESAMPLES = 1000
 
@@ -65,6 +65,22 @@ def stopped_number(runs: int, share: float) -> int:
     (3, 0, 1)
     """
     return min(int(runs * share + 1e-9), runs - 1)
+
+
+LEAST_SEEDS = 3
+
+
+def over_seeds(values: Float[np.ndarray, "seed *dims"], least: int = LEAST_SEEDS) -> Float[np.ndarray, "*dims 2"]:
+    """The 95% interval of a mean over seeds; NaN with fewer than `least`.
+
+    >>> over_seeds(np.array([1.0, 2.0, 3.0])).round(2).tolist()
+    [-0.48, 4.48]
+    """
+    seeds, mean = len(values), values.mean(0)
+    if seeds < least:
+        return np.full((*mean.shape, 2), np.nan)
+    half = t.ppf(0.975, seeds - 1) * values.std(0, ddof=1) / np.sqrt(seeds)
+    return np.stack([mean - half, mean + half], axis=-1)
 
 
 def _drawn(runs: int) -> np.ndarray:

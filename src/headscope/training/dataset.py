@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.masking import IGNORED, Masking, masked, next_pieces
+from headscope.encoding.masking import IGNORED, Choose, Masking, masked, next_pieces, single_tokens
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal, refuse_without_words_head
 from headscope.outputs.losses import collated
@@ -81,6 +81,7 @@ class MaskedTrainingSet:
     """Inputs whose masked tokens are chosen again in each epoch, by the seed and the number of the input.
 
     * `causal`: nothing is masked, and the next words are predicted.
+    * `choose`: which tokens are masked together; `static`: the masks of the first epoch stay.
 
     Batches have few shapes: in bfloat16 on a processor, each shape of a product keeps some megabytes of memory.
     """
@@ -90,6 +91,8 @@ class MaskedTrainingSet:
     masking: Masking
     seed: int
     causal: bool = False
+    choose: Choose = single_tokens
+    static: bool = False
     epoch: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +109,8 @@ class MaskedTrainingSet:
         encoded = self.inputs[index]
         if self.causal:
             return encoded, next_pieces(encoded, self.tokenizer)
-        return masked(encoded, self.tokenizer, self.seed, self.masking, epoch=self.epoch)
+        epoch = 0 if self.static else self.epoch
+        return masked(encoded, self.tokenizer, self.seed, self.masking, epoch=epoch, choose=self.choose)
 
     def collate(self, group: list[tuple[Encoded, Int[np.ndarray, " token"]]], pad: int) -> dict[str, Tensor]:
         """Padded keyword arguments of the network, and `labels`, the predicted pieces, each [example, token]."""

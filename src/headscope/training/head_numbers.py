@@ -69,7 +69,7 @@ class HeadNumbers:
                     (first * second).sum((2, 3)) for first, second in ((maps, before), (maps, maps), (before, before))
                 ]
                 similarity.append(cosine(torch.stack(sums, dim=-1)))
-                focus.append(_shares(values))
+                focus.append(shares(values))
                 entropies.append(values["entropy"].values)
             importance = torch.cat(
                 [
@@ -96,7 +96,8 @@ class HeadNumbers:
                 yield maps.finish(), measures.finish()
 
 
-def _shares(values: Mapping[str, Values]) -> Float[Tensor, "example head focus"]:
+def shares(values: Mapping[str, Values]) -> Float[Tensor, "example head focus"]:
+    """Shares of attention to the previous token, itself and the next one, then to cls, sep and punct."""
     offset, classes = values["offset"].values, values["classes"].values[..., :3]
     return torch.cat([offset, classes], dim=-1)
 

@@ -58,6 +58,13 @@ def test_an_error_names_the_line_and_can_be_left_out(content, problem):
     assert corpus("x.fasta", f"{content}>c\nLLL\n", Options(skip_bad=True)).skipped["bad"] == 1
 
 
+@pytest.mark.parametrize("program", ["W (1.83) multiple sequence", "O(1.2.4) multiple sequence", "format"])
+def test_an_alignment_of_clustal_is_no_list_of_sequences(program):
+    content = f"CLUSTAL {program} alignment\n\n\nabc  QVQL-V\ndef  QVQLLV\n     **** *\n"
+    with pytest.raises(HeadscopeError, match="Clustal's format, no FASTA; write it as FASTA"):
+        corpus("x.fasta", content, Options(skip_bad=True))
+
+
 @given(st.lists(st.text("ACDXY", min_size=1, max_size=9), min_size=1, max_size=5), st.integers(1, 4))
 def test_lines_of_any_width_are_one_sequence_read_from_any_on(tmp_path_factory, sequences, width):
     rows = [[f">{number}", *re.findall(f".{{1,{width}}}", row)] for number, row in enumerate(sequences)]

@@ -51,8 +51,7 @@ def explained(model: Model, batch: Batch) -> Importance:
     last = batch.real.sum(1) - 1
     with explainer(model, target_of(model)) as explain, pytest.MonkeyPatch.context() as patch:
         patch.setattr(integrated_gradients, "TOLERANCE", 1e-5)
-        patch.setattr(integrated_gradients, "MOST_POINTS", 64)
-        return explain.explain(batch, last, examples, examples)
+        return replace(explain, points=64).explain(batch, last, examples, examples)
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,8 @@ def test_what_one_sample_does_not_need_goes_to_the_others() -> None:
     both, alone = fitting(lengths, 50, 50), fitting(lengths, 50, 0)
     assert alone.scored > both.scored and fitting(lengths, 0, 50).altered > both.altered
     assert both.by_head == 0 and fitting(lengths, 10, 10).by_head == 8
+    # Sets of 400 and 350 more for integrated gradients, with what is left by altered inputs.
+    assert fitting(lengths, 50, 0, integrated=350).scored == TOKENS_OF_TWO_MINUTES // (20 * 750)
 
 
 class Begun(Exception):

@@ -8,8 +8,9 @@ import xarray as xr
 from scipy.stats import t
 
 from headscope.report.numbers import Numbers
+from headscope.statistics.runs import over_seeds
 from headscope.studies.training.finetune import STUDY
-from headscope.studies.training.finetune.layer_changes import layer_changes, over_seeds
+from headscope.studies.training.finetune.layer_changes import layer_changes
 from headscope.studies.training.finetune.layer_findings import last_layers
 from headscope.training import TrainedOutputs
 

@@ -56,7 +56,11 @@ def test_the_rise_is_that_of_a_loop_over_heads() -> None:
     model = wrap(tiny_gpt2(0, GPT2LMHeadModel), tiny_tokenizer())
     made = maker(model, 0)
     repeated, start = made.repeated(4, COPY, 2), len(made.before)
+    predicted = list[int]()
+    hook = model.network.lm_head.register_forward_pre_hook(lambda _, args: predicted.append(args[0].shape[1]))
     found = causal_effect(model, repeated, start, COPY, Settings(resamples=20))
+    hook.remove()
+    assert predicted[-1] == COPY - 1  # the words of the second copy alone, which take as long as the layers
     ids = torch.from_numpy(np.stack([encoded.inputs["input_ids"] for encoded in repeated]))
     plain, without = naive_losses(model.network, ids, start)
     assert not isinstance(found, str)

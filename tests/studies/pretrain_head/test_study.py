@@ -19,10 +19,10 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, Masking
 from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
-from headscope.studies.training.pretrain_head.text import held_out_text, log_frequencies, piece_counts
-from headscope.studies.training.pretrain_head.variables import unigram_outputs
+from headscope.studies.training.pretrain_head.text import held_out_text
 from headscope.training import RunRecord
 from headscope.training.dataset import MaskedTrainingSet
+from headscope.training.piece_frequencies import log_frequencies, piece_counts, unigram_outputs
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

@@ -10,6 +10,7 @@ from headscope.corpora.options import Offsets, Options
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad, Skipped, long_text
+from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.limits import LONGEST_TEXT
 
@@ -25,6 +26,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     Letters are words of their own, with a blank between two of them where the tokenizer of the model needs it. Small
     letters (masked regions) are read as capitals, gaps and `*` are left out; these and rare letters are counted.
+
+    Raises `HeadscopeError` for an alignment in Clustal's format.
     """
     name, cursor = Path(source).name, options.cursor or Cursor()
     blank, sequence = "" if reads_letters(options.offsets) else " ", ""
@@ -36,6 +39,9 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             header, cursor.known = cursor.known, (str(number), line[1:])
             yield from _record(name, header, sequence, blank)
             sequence = ""
+        elif not cursor.known and line.startswith("CLUSTAL") and "alignment" in line:
+            remedy = "write it as FASTA, with Biopython by AlignIO.convert(FILE, 'clustal', 'sequences.fasta', 'fasta')"
+            raise HeadscopeError(f"corpus '{source}' is an alignment in Clustal's format, no FASTA; {remedy}")
         elif line and cursor.known in ((), HEADLESS):
             cursor.known = HEADLESS
             yield from _record(name, (str(number), ""), line, blank)

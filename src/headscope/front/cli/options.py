@@ -182,6 +182,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         None,
         _run(metavar="FOLDER", help="Folder of another tokenizer: that of the model that a GGUF file was made from."),
     ),
+    "tokenizer_of": (
+        str,
+        "minilm",
+        _run("--tokenizer", metavar="MODEL", help="Model whose tokenizer cuts the text into pieces."),
+    ),
     "remote_code": (bool, False, _run("--trust-remote-code", help="Allow Python code of the model to run.")),
     "figures": (
         str,

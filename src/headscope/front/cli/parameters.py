@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 # Second names of options.
 SHORT = {"per_condition": ("--each",)}
 # Shared options that are not called as their values.
-RENAMED = {"remote_code": "--trust-remote-code", "training_limit": "--train-limit"}
+RENAMED = {"remote_code": "--trust-remote-code", "training_limit": "--train-limit", "tokenizer_of": "--tokenizer"}
 WORDS = {bool: "", int: "N", float: "X", Path: "PATH"}
 
 for parameter_kind in (TyperArgument, TyperOption):  # no setting of Typer hides its types, such as <list[str]>

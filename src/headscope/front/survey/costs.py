@@ -37,6 +37,7 @@ ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 # `attributions.sample_sizes`.
 LEAST_SCORED, SCORED_SHARE = 2, 2 / 3
 SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES, LONGEST = 20, 700, 260_000, 5
+INTEGRATED = 350  # of a decoder's integrated gradients, in sets of blanked tokens
 ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
 
@@ -101,8 +102,8 @@ class ModelShape:
 
     @property
     def swept_size(self) -> float:
-        """The cost of a token in such passes, as a multiple of one pass of the built-in model."""
-        return self.passes_without_heads * self.size + self.predictions_without_heads * self.word_size
+        """The cost of a token in such passes, as a multiple of one of the built-in model; half of them predict."""
+        return self.passes_without_heads * self.size + self.predictions_without_heads * self.word_size / 2
 
 
 BUILT_IN = ModelShape(6, 12, 384, 1536)
@@ -202,7 +203,8 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
         work = shape.size * shape.layers / BUILT_IN.layers
-        return _with_scored(estimate, tokens, work, FORWARD * work / workers, cost.scored, full)
+        sets = min(SETS_OF_TOKEN * tokens, SETS) + INTEGRATED * (shape.predicts == "next")
+        return _with_scored(estimate, tokens, sets, work, FORWARD * work / workers, cost.scored, full)
     if most < examples:
         words = f"{most:,} of them; all with --full"
         return replace(estimate, per_example=0.0, per_sampled=estimate.per_example, most=most, sample=words)
@@ -210,14 +212,15 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
 
 
 def _with_scored(
-    estimate: StudyEstimate, tokens: float, work: float, forward: float, scored: int, full: bool
+    estimate: StudyEstimate, tokens: float, sets: float, work: float, forward: float, scored: int, full: bool
 ) -> StudyEstimate:
     """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention.
 
-    * `work`: of them, as a multiple of that in the built-in model; `forward`: seconds for 1,000 tokens of them.
+    * `sets`: passes of a scored input; `work`: of them, as a multiple of that in the built-in model.
+    * `forward`: seconds for 1,000 tokens of them.
     """
     together = TOKENS_OF_PASSES * min(1, LONGEST / work)
-    blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
+    blanked = max(1.0, tokens * sets)
     left = together - min(scored * ALTERED * tokens, together * (1 - SCORED_SHARE))
     quick = min(scored, max(LEAST_SCORED, int(left / blanked)))
     words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast, first_exact, first_layer_once, switchable
-from headscope.capture.last_layer_rows import last_layer_at
+from headscope.capture.last_layer_rows import at, last_layer_at
 from headscope.capture.layer_stack import instead, stack
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal
@@ -119,6 +119,11 @@ def logits_together(network: PreTrainedModel) -> int:
     return max(1, 4 * CELLS // ((has_words and rows_of(network)) or 1))
 
 
+def copies_together(network: PreTrainedModel, tokens: int, batch_tokens: int) -> int:
+    """How many copies of an input run together: the logits at a token of each, held eight times over, fit, too."""
+    return max(1, min(batch_tokens // tokens, logits_together(network) // 8))
+
+
 def with_few_logits(settings: Settings, network: PreTrainedModel, copies: int = 1) -> Settings:
     """Settings with batches whose logits fit into memory; `copies`: how many of them are held at once."""
     return replace(settings, batch_tokens=min(settings.batch_tokens, max(1, logits_together(network) // copies)))
@@ -152,6 +157,11 @@ def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterat
         yield outputs
     finally:
         handle.remove()
+
+
+def head_at(network: PreTrainedModel, rows: Int[Tensor, "example row"]) -> AbstractContextManager[list[Any]]:
+    """Within this context the head gets the last states of the tokens `rows` alone, of each example or its copies."""
+    return chosen_states(network.base_model, lambda states: at(states, rows.repeat(len(states) // len(rows), 1)))
 
 
 def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token piece"]:

@@ -34,7 +34,8 @@ from headscope.studies.layers.layers.tasks import Span
 from headscope.studies.layers.layers.texts import Texts
 
 Pooling = Literal["mean", "max", "first", "last", "cls"]
-STATES = 1 << 24  # numbers of the states of a batch, which are there several times over
+STATES = 1 << 23  # numbers of the states of a batch, which are there several times over
+TOGETHER = 256  # units that are pooled together: all units of a batch have its tokens many times over
 CLS, SEP = TOKEN_CLASSES.index("cls"), TOKEN_CLASSES.index("sep")
 
 
@@ -185,7 +186,8 @@ def _unit_reader(
                     pieces.append(0 if span == WHOLE_TEXT else len(chosen))
         vectors = states.new_empty(len(states), 0, states.shape[-1])  # [space, unit, width]
         if rows:
-            vectors = pooled(states, examples, tokens, pooling)
+            parts = [slice(first, first + TOGETHER) for first in range(0, len(rows), TOGETHER)]
+            vectors = torch.cat([pooled(states, examples[part], tokens[part], pooling) for part in parts], dim=1)
         lengths = batch.real.sum(1).tolist()
         sizes = {int(example.id): length for example, length in zip(batch.examples, lengths, strict=True)}
         counted = BatchUnits(np.array(rows, dtype=np.int64), np.array(pieces, dtype=np.int64), sizes)

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import t
 
+from headscope.statistics.runs import over_seeds
 from headscope.training.recorders import KINDS, path_share
 from headscope.training.run_record import TrainedOutputs
 
-LEAST_SEEDS = 3
 Values = dict[str, np.ndarray]
 
 
@@ -37,19 +36,6 @@ def layer_changes(trained: Sequence[TrainedOutputs]) -> Values:
         | {"change_per_update": by_update.mean(0), "change_per_update_ci": bounds}
         | _ratios("last_layer_per_update", by_update)
     )
-
-
-def over_seeds(values: Float[np.ndarray, "seed *dims"]) -> Float[np.ndarray, "*dims 2"]:
-    """The 95% interval of a mean over seeds; NaN with fewer than three.
-
-    >>> over_seeds(np.array([1.0, 2.0, 3.0])).round(2).tolist()
-    [-0.48, 4.48]
-    """
-    seeds, mean = len(values), values.mean(0)
-    if seeds < LEAST_SEEDS:
-        return np.full((*mean.shape, 2), np.nan)
-    half = t.ppf(0.975, seeds - 1) * values.std(0, ddof=1) / np.sqrt(seeds)
-    return np.stack([mean - half, mean + half], axis=-1)
 
 
 def _ratios(name: str, values: Float[np.ndarray, "seed layer"]) -> Values:

@@ -27,6 +27,7 @@ from headscope.studies.training.finetune.variables import to_variables
 from headscope.studies.training.finetune.ways import TABLE, ChosenWays, refuse_other_ways, without_first
 from headscope.training import TrainedOutputs, initial
 from headscope.training.beginning import RunEnvironment, WayOptions, run_environment
+from headscope.training.parallel import open_training
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.steps import spaced
 from headscope.training.ways import WITHOUT_TRAINING, options_of
@@ -93,7 +94,7 @@ def run(  # noqa: PLR0913 (each is an option of the command, or a group)
     heads = design.head_examples if len(pairs) > 1 else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
     for one in planned:
-        one.open(environment, settings)
+        open_training(one, environment, settings)
     settings.on_total(sum(one.steps for one in planned))
     kept = do_runs(planned, environment, settings, design.stop_bad_seeds)
     trained = {one.key: one.result(environment, settings) for one in kept}

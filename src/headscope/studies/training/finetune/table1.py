@@ -100,12 +100,9 @@ class TrainingRun:
             return 0
         return self.all_steps
 
-    def open(self, environment: RunEnvironment, settings: Settings) -> None:
-        """Begin or continue the run, see `RunRecord.open`; a worker of a cluster checks that the command did."""
-        if settings.in_worker:
-            self.record.refuse_other(self.settings(environment))
-        else:
-            self.record.open(self.settings(environment), settings.on_notice)
+    def prepare(self) -> None:
+        """Read the examples, which the runs of a task share."""
+        _ = self.init != WITHOUT_TRAINING and self.row.examples
 
     def settings(self, environment: RunEnvironment) -> dict[str, Any]:
         """All settings that determine the numbers of the run."""

@@ -4,12 +4,8 @@ import json
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import torch
 import xarray as xr
-from jaxtyping import Float
 from torch import nn
-from transformers import PreTrainedModel
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -19,12 +15,13 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
-from headscope.studies.training.pretrain_head.text import HeldOutText, held_out_text, log_frequencies, piece_counts
+from headscope.studies.training.pretrain_head.text import HeldOutText, held_out_text
 from headscope.studies.training.pretrain_head.variables import to_variables
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.beginning import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
+from headscope.training.piece_frequencies import log_frequencies, piece_counts, set_output_bias
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -95,7 +92,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     )
     text = held_out_text(start.model, corpus, held_out, max_tokens, settings)
     counts = piece_counts(text.train, start.tokenizer, start.network.config.vocab_size)
-    _set_output_bias(start.network, np.log(counts + 0.1))
+    set_output_bias(start.network, counts)
     mark_adapted(start.network.config, _note(environment, corpus, encoder, epochs))
     set_for_training(start.network, dropout, environment.device)
     nn.Module.to(start.network, environment.device)
@@ -115,14 +112,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "recipe": json.dumps(settled | recipe.as_settings()),
     }
     return results.check(variables.assign_attrs(attributes))
-
-
-def _set_output_bias(network: PreTrainedModel, frequencies: Float[np.ndarray, " piece"]) -> None:
-    """Set the bias of the output layer to the log frequencies, centred; a layer without a bias stays as it is."""
-    bias = getattr(network.get_output_embeddings(), "bias", None)
-    if isinstance(bias, torch.Tensor) and len(bias) == len(frequencies):
-        with torch.no_grad():
-            bias.copy_(torch.from_numpy(frequencies - frequencies.mean()))
 
 
 def _trained(

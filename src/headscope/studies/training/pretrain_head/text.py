@@ -1,18 +1,15 @@
 """The text of a training: inputs to train on, and inputs that are held out."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
-from jaxtyping import Float, Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.masking import Masking, maskable, masked
+from headscope.encoding.masking import Masking, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import Settings
@@ -52,24 +49,3 @@ def held_out_text(model: Model, corpus: Corpus, held_out: float, max_tokens: int
             "held-out ones; use more text, another --held-out, or --long window"
         )
     return HeldOutText(train, dev, words.counts)
-
-
-def piece_counts(inputs: Sequence[Encoded], tokenizer: PreTrainedTokenizerBase, size: int) -> Int[np.ndarray, " piece"]:
-    """How often each of `size` pieces occurs where it may be masked."""
-    pieces = [encoded.inputs["input_ids"][maskable(encoded, tokenizer)] for encoded in inputs]
-    return np.bincount(np.concatenate(pieces), minlength=size)
-
-
-def log_frequencies(counts: Int[np.ndarray, " piece"]) -> Float[np.ndarray, " piece"]:
-    """Log frequency in nats of each piece in further text, by its count.
-
-    Pieces without a count share the frequency of those that occur once (Good 1953; one of each kind is added, so that
-    it is neither 0 nor 1). A constant count for each would give them more where pieces are few: a head that has
-    learned nothing but frequencies would then be better than these.
-
-    >>> np.exp(log_frequencies(np.array([0, 0, 1, 7]))).round(3)
-    array([0.1, 0.1, 0.1, 0.7])
-    """
-    unseen = counts == 0
-    new = (np.sum(counts == 1) + 1) / (counts.sum() + 2) if unseen.any() else 0.0
-    return np.log(np.where(unseen, new / max(unseen.sum(), 1), (1 - new) * counts / max(counts.sum(), 1)))

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from headscope.encoding.masking import IGNORED
 from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -14,6 +13,7 @@ from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.training.pretrain_head import STUDY
 from headscope.training import TrainedOutputs
 from headscope.training.loop import MaskedExamples
+from headscope.training.piece_frequencies import unigram_outputs
 from headscope.training.trainer import PARTS, loss_curve
 
 Outputs = Float[np.ndarray, "epoch example 3"]
@@ -51,15 +51,6 @@ def to_variables(
             variables.add(f"{name}_gain", GAINS[name] * gain.mean, interval=bounds, count=inputs)
     variables.add("train_loss", loss_curve(trained.train_loss))
     return xr.Dataset(variables.arrays)
-
-
-def unigram_outputs(
-    pieces: Sequence[Int[np.ndarray, " token"]], frequencies: Float[np.ndarray, " piece"]
-) -> Float[np.ndarray, "example 3"]:
-    """Summed loss, number of masked tokens and number of hits of each input, if pieces are predicted by frequency."""
-    best, answers = int(frequencies.argmax()), [some[some != IGNORED] for some in pieces]
-    rows = [(-frequencies[masked].sum(), len(masked), (masked == best).sum()) for masked in answers]
-    return np.array(rows, dtype=np.float64)
 
 
 def _resampled(

@@ -15,6 +15,7 @@ from headscope.capture.attention_function import observed
 from headscope.capture.layer_stack import Stack
 from headscope.capture.observer import Intervention
 from headscope.models import Model
+from headscope.outputs.words.few_tokens import copies_together
 from headscope.statistics.columns import Columns
 from headscope.studies.words.attributions.altered_attention import (
     DRAWS,
@@ -72,9 +73,8 @@ class Copies:
     def run_recorded(self, number: int, look: Intervention) -> tuple[Vectors, list[Maps]]:
         """The vectors of copies, and the attention of each layer after the intervention."""
         recorded = Recorded(number)
-        with self.model.intervened(look), self.model.intervened(recorded), self._read() as read:
-            vectors = self._vectors(self.model.network(**self._repeated(number)), number, read)
-        return vectors, recorded.maps
+        with self.model.intervened(look):
+            return self.run(number, recorded), recorded.maps
 
     def run_from(self, layer: int, states: Float[Tensor, "1 token width"], look: OneHead) -> Vectors:
         """The vectors of copies whose passes start at a layer, which `states` enter."""
@@ -157,7 +157,7 @@ def _add_alterations(
     """Write what each alteration does but the searched one."""
     copied = variants(len(own))
     moved, flipped, far = np.empty(len(copied)), np.empty(len(copied)), np.empty((len(copied), *distance.shape[1:]))
-    together = max(1, batch_tokens // copies.tokens)
+    together = copies_together(copies.model.network, copies.tokens, batch_tokens)
     for first in range(0, len(copied), together):
         rows = slice(first, first + together)
         part = copied[rows]

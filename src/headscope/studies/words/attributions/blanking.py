@@ -24,7 +24,7 @@ from headscope.capture.projections import Projections
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.outputs.words.few_tokens import chosen_states, last_pieces
+from headscope.outputs.words.few_tokens import copies_together, head_at, last_pieces
 from headscope.studies.words.attributions.targets import Target, Vectors
 
 Places = Int[Tensor, " variant"]
@@ -57,15 +57,13 @@ class Parts:
     def __call__(self, ids: Int[Tensor, "variant token"], positions: Places) -> Iterator[Places]:
         """Run these parts within this context."""
         read = positions if self.target.kind == "word" else torch.zeros_like(positions)
-        variants = torch.arange(len(ids), device=ids.device)
         with ExitStack() as contexts:
             if self.once:
                 contexts.enter_context(first_layer_once(self.projections[0], ids.cpu().numpy()))
             if self.last == "layer":
                 contexts.enter_context(last_layer_at(self.layers, self.projections[-1], read[:, None]))
             if self.last == "head":
-                base = self.layers.network.base_model
-                contexts.enter_context(chosen_states(base, lambda states: states[variants, read][:, None]))
+                contexts.enter_context(head_at(self.layers.network, read[:, None]))
             yield torch.zeros_like(positions) if self.last else positions
 
 
@@ -111,7 +109,7 @@ class Blanking:
         * `inputs`: of one input, without padding; `position`: of the token at which a word is predicted.
         * `reference`: the vector of the whole input, as the only row.
         """
-        chunk = max(1, self.batch_tokens // len(inputs["input_ids"]))
+        chunk = copies_together(self.model.network, len(inputs["input_ids"]), self.batch_tokens)
         vectors = (
             self._batch(inputs, candidates, position, torch.from_numpy(blanked[first : first + chunk]))
             for first in range(0, len(blanked), chunk)

@@ -42,8 +42,10 @@ from headscope.studies.words.attributions.targets import Target
 
 # Inputs of more tokens do not fit on a line of a page.
 SHOWN_TOKENS = 24
-# Of a scored input, for the progress bar; a few short ones have fewer.
+# Of a scored input; a few short ones have fewer.
 PASSES, ALTERED_PASSES = 400, 200
+# Steps of the bar for each layer of the model: about as measured, if reading an input is one step.
+INTEGRATED_STEPS, SCORED_STEPS, ALTERED_STEPS = 3, 4, 1
 # At least one token is masked, and with such a share only one.
 ONE_TOKEN = Masking(share=1e-6)
 
@@ -60,6 +62,11 @@ class Sample:
     flow: frozenset[int]
     altered: frozenset[int] = frozenset()
     by_head: frozenset[int] = frozenset()
+
+    @property
+    def steps(self) -> int:
+        """Steps of the bar for each layer, beside one for each input of the corpus."""
+        return (INTEGRATED_STEPS + SCORED_STEPS) * len(self.scored) + ALTERED_STEPS * len(self.altered)
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,7 @@ class ExplainedAccumulator:
         batch = self.collate(inputs)
         importance = self.explain.explain(batch, positions, *_chosen(batch, sample))
         shares = {"importance_share": importance_shares(batch, importance.tokens)} | _errors(importance)
+        self._done(INTEGRATED_STEPS * sum(index in sample.scored for index in batch.index.tolist()))
         scored = list(self._scored(batch, positions, importance))
         self.buffer.add(batch.unit, shares | importance.heads)
         self.explained.rows += scored
@@ -161,8 +169,7 @@ class ExplainedAccumulator:
                 scores = partial(self.blanking.scores, inputs, tokens, positions[example], reference)
                 token_importance, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
                 yield faithfulness(token_importance, scores, index, settings.seed, unit)
-            if not settings.in_parts:  # a worker has no bar
-                settings.on_progress(PASSES)
+            self._done(SCORED_STEPS)
 
     def _altered(self, batch: Batch, positions: Tensor, importance: Importance) -> Iterator[AlteredInputs]:
         for example, index in enumerate(batch.index.tolist()):
@@ -174,8 +181,12 @@ class ExplainedAccumulator:
                 copies = Copies(self.run.model, explain.stack, explain.target, inputs, positions[example], reference)
                 by_head = index in self.sample.by_head
                 yield altered_input(copies, self.search, index, int(batch.unit[example]), by_head)
-            if not self.run.settings.in_parts:
-                self.run.settings.on_progress(ALTERED_PASSES)
+            self._done(ALTERED_STEPS)
+
+    def _done(self, steps: int) -> None:
+        """Move the bar by some steps for each layer; a worker has none."""
+        if steps and not self.run.settings.in_parts:
+            self.run.settings.on_progress(steps * len(self.run.model.capture.heads))
 
     def state(self) -> Explained:
         """The explanations of all batches so far."""
@@ -183,18 +194,20 @@ class ExplainedAccumulator:
 
 
 def explain_corpus(
-    run: Pass, target: Target, sample: Sample, blank: int | None, tolerance: float
+    run: Pass, target: Target, sample: Sample, blank: int | None, tolerance: float, points: int
 ) -> PassResult[Explained]:
     """Explain all inputs of a corpus, score those of the sample, and alter their attention.
 
     * `blank`: the token of blanked ones, if any; `tolerance`: the largest change of an output that is called the same.
+    * `points`: the most of a path of integrated gradients.
     """
     search = Search(tolerance, max(run.settings.batch_tokens, 1), run.settings.seed)
     blanking = Blanking(run.model, target, blank, max(run.settings.batch_tokens, 1))
     with explainer(run.model, target, blank, search.batch_tokens) as explain:
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
-        explain = replace(explain, target=replace(target, alone=bool(getattr(shortcut, "last", ""))))
+        alone = replace(target, alone=bool(getattr(shortcut, "last", "")))
+        explain = replace(explain, target=alone, points=points)
         start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
         return run.fold(Fold(start, Explained.__add__, Explained)).read()
 

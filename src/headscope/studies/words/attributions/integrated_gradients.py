@@ -14,6 +14,7 @@ from torch import Tensor
 
 from headscope.capture.layer_stack import Stack
 from headscope.models import Model
+from headscope.outputs.words.few_tokens import copies_together
 from headscope.studies.words.attributions.descent import Objective, States, wide
 from headscope.studies.words.attributions.maps import TINY
 
@@ -41,7 +42,7 @@ class Path:
 
     * `inputs`: the only row; `blanked`: the tokens that the blank input lacks; `token`: the one in their place.
     * `objective`: whose gradients are taken.
-    * `batch_tokens`: most tokens of the points that run together.
+    * `batch_tokens`: most tokens of the points that run together; `points`: most points of the path.
 
     The network is `switchable` and `frozen`.
     """
@@ -52,6 +53,7 @@ class Path:
     token: int
     objective: Objective
     batch_tokens: int
+    points: int = MOST_POINTS
 
     def gradients(self) -> tuple[Float[np.ndarray, "layer token"], Float[np.ndarray, " layer"]]:
         """Integrated gradients at each layer, and the error of their sum as a share of their sizes."""
@@ -72,7 +74,7 @@ class Path:
     ) -> tuple[Float[np.ndarray, " token"], float]:
         points, error = FEWEST_POINTS // 2, np.inf
         tokens = np.zeros(way.shape[1])
-        while error > TOLERANCE and points < MOST_POINTS:
+        while error > TOLERANCE and points < self.points:
             points *= 2
             tokens = (way[0] * self._mean_gradient(layer, first, way, points)).sum(-1).double().cpu().numpy()
             error = abs(tokens.sum() - difference) / max(np.abs(tokens).sum(), TINY)
@@ -80,7 +82,8 @@ class Path:
 
     def _mean_gradient(self, layer: int, first: States, way: States, points: int) -> Float[Tensor, "token width"]:
         nodes, weights = (torch.from_numpy(part).to(way) for part in np.polynomial.legendre.leggauss(points))
-        together, mean = max(1, self.batch_tokens // way.shape[1]), torch.zeros_like(way[0])
+        together = copies_together(self.stack.network, way.shape[1], self.batch_tokens)
+        mean = torch.zeros_like(way[0])
         for node, weight in zip(nodes.split(together), weights.split(together), strict=True):
             states = (first + (node[:, None, None] + 1) / 2 * way).requires_grad_()
             with torch.enable_grad():

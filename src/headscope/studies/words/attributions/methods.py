@@ -17,7 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.words.attributions import METHODS as NAMES
 from headscope.studies.words.attributions.descent import LayerPass, Objective, States, descend, same_states, wide
-from headscope.studies.words.attributions.integrated_gradients import Path
+from headscope.studies.words.attributions.integrated_gradients import MOST_POINTS, Path
 from headscope.studies.words.attributions.maps import (
     Residual,
     TokenMap,
@@ -69,7 +69,7 @@ class Explainer:
     """A network taken apart: its layers, their linear maps, and what follows attention in each.
 
     * `start`: the token in the place of blanked ones where the paths of integrated gradients start.
-    * `batch_tokens`: most tokens of the points of a path that run together.
+    * `batch_tokens`: most tokens of the points of a path that run together; `points`: most points of a path.
     """
 
     stack: Stack
@@ -78,6 +78,7 @@ class Explainer:
     target: Target
     start: int
     batch_tokens: int
+    points: int = MOST_POINTS
 
     def explain(
         self,
@@ -118,7 +119,7 @@ class Explainer:
             objective = self._objective(batch.real[[example], :length], positions[[example]], reference[[example]])
             inputs = {name: tensor[[example], :length] for name, tensor in batch.inputs.items()}
             blanked = blankable[example, :length]
-            path = Path(self.stack, inputs, blanked, self.start, objective, self.batch_tokens)
+            path = Path(self.stack, inputs, blanked, self.start, objective, self.batch_tokens, self.points)
             tokens[example, INTEGRATED] = 0
             tokens[example, INTEGRATED, :, :length], errors[example] = path.gradients()
         return errors

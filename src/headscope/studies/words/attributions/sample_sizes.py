@@ -3,7 +3,8 @@
 These are minutes of the built-in model; a larger one takes up to ten.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from headscope.models import Model
 from headscope.passes import Settings
 from headscope.studies.words.attributions.altered_inputs import MOST_TOKENS
 from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES, drawn
+from headscope.studies.words.attributions.integrated_gradients import MOST_POINTS
 
 # Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
 # minutes goes to the passes over all inputs, and a margin.
@@ -23,6 +25,8 @@ BUILT_IN_LAYERS, BUILT_IN_WEIGHTS = 6, 10_616_832
 LONGEST = 5  # a larger model takes at most this many times two minutes, for fewer inputs
 # Sets of blanked tokens of an input in six layers: this many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
+# Integrated gradients of a decoder, in sets, of 32 points; the margin holds those of the built-in model, of 8 or 16.
+INTEGRATED, FEWEST_AT_MOST = 350, 32
 # Passes of a search for another attention of each head, of 72 heads in six layers.
 HEAD_PASSES = 800
 # Scored inputs keep at least this share of the time.
@@ -36,11 +40,12 @@ Lengths = Int[np.ndarray, " input"]
 
 @dataclass(frozen=True)
 class SampleSizes:
-    """How many inputs are scored, how many altered, and in how many of these heads are searched one by one."""
+    """How many inputs are scored, altered, and of these searched head by head; most points of integrated gradients."""
 
     scored: int
     altered: int
     by_head: int
+    points: int = MOST_POINTS
 
 
 def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int, altered: int) -> SampleSizes:
@@ -51,7 +56,9 @@ def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int
     words = Words(model.tokenizer, model.max_tokens, settings.long)
     encoded = words.tokenized(examples[number] for number in numbers)
     lengths = np.array([sum(map(len, encodings)) for _, encodings in encoded])
-    return fitting(lengths, scored, altered, TOKENS_OF_TWO_MINUTES * min(1, LONGEST / work(model)))
+    share, integrated = min(1, LONGEST / work(model)), 0 if model.looks_ahead else INTEGRATED
+    points = max(FEWEST_AT_MOST, 2 ** int(log2(max(1, MOST_POINTS * share))))
+    return replace(fitting(lengths, scored, altered, TOKENS_OF_TWO_MINUTES * share, integrated), points=points)
 
 
 def depth(model: Model) -> float:
@@ -65,17 +72,20 @@ def work(model: Model) -> float:
     return depth(model) * network.num_parameters(exclude_embeddings=True) / BUILT_IN_WEIGHTS
 
 
-def fitting(lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_OF_TWO_MINUTES) -> SampleSizes:
+def fitting(
+    lengths: Lengths, scored: int, altered: int, tokens: float = TOKENS_OF_TWO_MINUTES, integrated: int = 0
+) -> SampleSizes:
     """How many of the first inputs fit into the tokens of all passes, at least `LEAST`.
 
     * `lengths`: of the inputs, in tokens; `scored`, `altered`: the most inputs of each.
+    * `integrated`: integrated gradients of an input, in sets of blanked tokens.
 
     >>> fitting(np.full(50, 20), 50, 50)
-    SampleSizes(scored=22, altered=21, by_head=0)
+    SampleSizes(scored=22, altered=21, by_head=0, points=256)
     >>> fitting(np.full(50, 8), 50, 50)
-    SampleSizes(scored=50, altered=50, by_head=10)
+    SampleSizes(scored=50, altered=50, by_head=10, points=256)
     """
-    blanked = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
+    blanked = np.cumsum(lengths * (np.minimum(SETS_OF_TOKEN * lengths, SETS) + integrated))
     changed = np.cumsum(np.where(lengths <= MOST_TOKENS, lengths, 0))
     first = _number(ALTERED_PASSES * changed, tokens * (1 - SCORED_SHARE), altered)
     scored = _number(blanked, tokens - _sum(ALTERED_PASSES * changed, first), scored)

@@ -16,12 +16,12 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.words.attributions.blanking import blank_token
 from headscope.studies.words.attributions.explaining_pass import (
-    ALTERED_PASSES,
     PASSES,
     Sample,
     explain_corpus,
     sample_of,
 )
+from headscope.studies.words.attributions.integrated_gradients import MOST_POINTS
 from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, depth, of_two_minutes
 from headscope.studies.words.attributions.targets import DISTANCES, target_of
 from headscope.studies.words.attributions.variables import shown_inputs, to_variables
@@ -105,10 +105,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
     sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
-    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked, depth(model))
+    attributes["read_in_part"] = _announce(settings, model, corpus.n_examples, sample, asked, sizes.points)
     # Gradients hold the logits of the copies of an input several times over.
     few = with_few_logits(settings, model.network, copies=2)
-    result = explain_corpus(Pass(model, corpus, few), target, sample, token, tolerance)
+    result = explain_corpus(Pass(model, corpus, few), target, sample, token, tolerance, sizes.points)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
         "target": target.name,
@@ -122,17 +122,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes, layers: float) -> str:
-    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many.
+def _announce(settings: Settings, model: Model, inputs: int, sample: Sample, asked: SampleSizes, points: int) -> str:
+    """Say what takes most of the time, before it starts; a scored input has many steps of the bar.
 
-    * `layers`: of the model, as a multiple of those of the built-in one.
+    * `points`: the most of a path of integrated gradients.
 
     Returns: what is left out of what was asked for.
     """
-    few, many = round(PASSES * layers), round(SETS * layers)
+    few, many = (round(number * depth(model)) for number in (PASSES, SETS))
     scored, altered, heads = len(sample.scored), len(sample.altered), len(sample.by_head)
-    passes = PASSES * scored + ALTERED_PASSES * altered
-    settings.on_total(inputs if settings.in_parts else inputs + passes)
+    settings.on_total(inputs + (0 if settings.in_parts else sample.steps * len(model.capture.heads)))
     left_out: list[str] = []
     if scored < asked.scored:
         times = asked.scored / scored
@@ -148,6 +147,8 @@ def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSize
             f"attention is altered in {altered} of {asked.altered} inputs, and head by head in {heads} of them; --full "
             "alters it in all, head by head, too"
         )
+    if scored and points < MOST_POINTS:
+        left_out.append(f"integrated gradients take {points} points in a layer or fewer; --full up to {MOST_POINTS}")
     for line in left_out:
         settings.on_notice(line)
     return "; ".join(left_out)

@@ -19,7 +19,7 @@ from headscope.encoding.batch import Batch
 from headscope.models import Model
 from headscope.models.prediction_heads import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 from headscope.models.sentence_modules import MEAN, SentenceModules, sentence_modules
-from headscope.outputs.words.few_tokens import chosen_states
+from headscope.outputs.words.few_tokens import head_at
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 Pooling = Literal["model", "mean", "first"]
@@ -92,12 +92,7 @@ class Target:
         if not (self.alone and self.kind == "word"):
             yield positions
             return
-
-        def at_positions(states: Float[Tensor, "copy token width"]) -> Float[Tensor, "copy 1 width"]:
-            rows = torch.arange(len(states), device=states.device)
-            return states[rows, positions.expand(len(states)).to(states.device)][:, None]
-
-        with chosen_states(network.base_model, at_positions):
+        with head_at(network, positions[:, None]):
             yield torch.zeros_like(positions)
 
     def vectors(self, output: Any, real: Float[Tensor, "example token"], positions: Int[Tensor, " example"]) -> Vectors:

@@ -1,0 +1,94 @@
+"""The text of a pre-training: blocks to train on, and held-out inputs that all ways are judged by."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from transformers import PreTrainedTokenizerBase
+
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.masking import masked, next_pieces
+from headscope.errors import HeadscopeError
+from headscope.models.small_vocabulary import with_pieces
+from headscope.storage.hashes import hash_of
+from headscope.studies.training.pretrain.blocks import SPECIAL, TextBlock, shuffled, streams
+from headscope.studies.training.pretrain.plan import PretrainingPlan
+
+
+@dataclass(frozen=True)
+class LabText:
+    """Blocks to train on, and held-out inputs, whose `documents` are resampled if they are known; the tokenizer."""
+
+    train: list[TextBlock]
+    dev: list[Encoded]
+    tokenizer: PreTrainedTokenizerBase
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of the tokenizer."""
+        backend: Any = self.tokenizer.backend_tokenizer
+        return hash_of([backend.to_str().encode()])
+
+    @cached_property
+    def counts(self) -> Int[np.ndarray, " piece"]:
+        """How often each piece occurs in the text that is trained on."""
+        rows = np.concatenate([part[:, 0] for block in self.train for part in (block.first, block.second)])
+        counts = np.bincount(rows, minlength=len(self.tokenizer))
+        counts[self.tokenizer.all_special_ids] = 0
+        return counts
+
+    def judged(self, seed: int, *, causal: bool) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
+        """The held-out inputs with [MASK] in the place of 15% of their tokens, the same for all ways, and the pieces.
+
+        * `causal`: of a model that predicts the next piece, all inputs as they are.
+        """
+        if causal:
+            return self.dev, [next_pieces(encoded, self.tokenizer) for encoded in self.dev]
+        inputs, pieces = zip(*(masked(encoded, self.tokenizer, seed) for encoded in self.dev), strict=True)
+        return list(inputs), list(pieces)
+
+
+def lab_text(
+    tokenizer: PreTrainedTokenizerBase, corpus: Corpus, plan: PretrainingPlan, max_tokens: int, seed: int
+) -> LabText:
+    """Read a corpus in blocks of at most `max_tokens` tokens, the last documents, or blocks, held out.
+
+    Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], or the text is too short.
+    """
+    for name in ("mask", "cls", "sep", "pad"):
+        if getattr(tokenizer, f"{name}_token_id") is None:
+            raise HeadscopeError(f"the tokenizer has no {name} token; name a BERT, such as --tokenizer minilm")
+    documents = streams(tokenizer, corpus)
+    documents = shuffled(documents, seed) if plan.shuffle and documents else documents
+    blocks = [block for stream in documents for block in stream.blocks(max_tokens - SPECIAL)]
+    pieces = {piece for stream in documents for piece in np.unique(stream.rows[:, 0]).tolist()}
+    cut, numbers = with_pieces(tokenizer, pieces)
+    blocks = [_renumbered(block, numbers) for block in blocks]
+    first = _first_held_out(blocks, plan.held_out, by_document=corpus.by_document)
+    train, dev = blocks[:first], blocks[first:]
+    if len(train) < 2 or not dev:
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': {sum(len(stream.rows) for stream in documents):,} pieces give {len(train)} "
+            f"inputs to train on and {len(dev)} held-out ones; use more text, a smaller --max-tokens or another "
+            "--held-out"
+        )
+    inputs = [
+        block.encoded(number, cut, block.document if corpus.by_document else None) for number, block in enumerate(dev)
+    ]
+    return LabText(train, inputs, cut)
+
+
+def _renumbered(block: TextBlock, numbers: Int[np.ndarray, " piece"]) -> TextBlock:
+    first, second = (np.column_stack([numbers[part[:, 0]], part[:, 1]]) for part in (block.first, block.second))
+    return TextBlock(first, second, block.document)
+
+
+def _first_held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> int:
+    """The number of the first block that is held out; with documents it begins one."""
+    first = len(blocks) - max(1, round(share * len(blocks)))
+    while by_document and first > 0 and blocks[first].document == blocks[first - 1].document:
+        first -= 1
+    return first

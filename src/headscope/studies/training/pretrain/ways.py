@@ -1,0 +1,108 @@
+"""Ways to pre-train, by their names in `--ways`: what each changes, and nothing else.
+
+All read the same inputs, two parts of a text that follow each other, and all but `next-word` predict masked tokens:
+15%, of which 80% become [MASK], 10% a random piece, and 10% stay (Devlin et al. 2019, section 3.1).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.masking import Choose, Numbers, single_tokens
+from headscope.errors import HeadscopeError, suggest
+from headscope.studies.training.pretrain.blocks import TextBlock
+
+# Joshi et al. 2020, section 3.1: lengths of spans in words, of a geometric distribution that is cut.
+SPAN_P, LONGEST_SPAN = 0.2, 10
+
+Tokens = Int[np.ndarray, " token"]
+# What stands after the first part of a block: its pieces and their words, and whether it is the right one.
+Second = Callable[[Sequence[TextBlock], int, np.random.Generator], tuple[TextBlock, bool]]
+
+
+def whole_words(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Generator) -> tuple[Numbers, Numbers]:
+    """Tokens of whole words, word by word in random order, until there are enough."""
+    words = words_of(encoded, allowed)
+    order = (words[word] for word in random.permutation(len(words)))
+    chosen: list[int] = []
+    while len(chosen) < number:
+        chosen += next(order).tolist()
+    return np.array(chosen, dtype=np.int64), np.arange(len(chosen))
+
+
+def spans(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Generator) -> tuple[Numbers, Numbers]:
+    """Spans of neighbouring words, until there are enough; the tokens of a span share their fate."""
+    words, chosen, group = words_of(encoded, allowed), list[int](), list[int]()
+    while len(chosen) < number:
+        start, length = int(random.integers(len(words))), min(random.geometric(SPAN_P), LONGEST_SPAN)
+        inside = [token for word in words[start : start + length] for token in word.tolist() if token not in chosen]
+        inside = inside[: number - len(chosen)]
+        group += [len(chosen)] * len(inside)
+        chosen += inside
+    return np.array(chosen, dtype=np.int64), np.array(group, dtype=np.int64)
+
+
+def words_of(encoded: Encoded, allowed: Tokens) -> list[Tokens]:
+    """The tokens of each word, in order; of a word that is special or unknown none."""
+    word, token = encoded.pieces[np.isin(encoded.pieces[:, 1], allowed)].T
+    return np.split(token, np.flatnonzero(np.diff(word)) + 1)
+
+
+def another_text(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> tuple[TextBlock, bool]:
+    """The block, or in half of the cases with the second part of another one, from another document if there is one."""
+    here = blocks[index]
+    if random.random() < 0.5:
+        return here, True
+    others = [block for block in blocks if block.document != here.document] or blocks
+    return here.followed_by(others[int(random.integers(len(others)))].second), False
+
+
+def turned_round(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> tuple[TextBlock, bool]:
+    """The block, or in half of the cases with its second part first."""
+    here = blocks[index]
+    return (here, True) if random.random() < 0.5 else (here.turned_round, False)
+
+
+@dataclass(frozen=True)
+class PretrainingWay:
+    """What a way changes, in words.
+
+    * `choose`: which tokens are masked together; `static`: whether the masks of the first epoch stay.
+    * `second`: what stands in the place of the second part, which the state of [CLS] must tell.
+    * `causal`: whether tokens see none that follow, and the next one is predicted.
+    """
+
+    change: str
+    choose: Choose = single_tokens
+    static: bool = False
+    second: Second | None = None
+    causal: bool = False
+
+
+WAYS = {
+    "tokens": PretrainingWay("masks are new in each epoch"),
+    "static": PretrainingWay("masks are drawn once", static=True),
+    "words": PretrainingWay("whole words are masked", whole_words),
+    "spans": PretrainingWay("spans of words are masked", spans),
+    "next-sentence": PretrainingWay("the second part is of another text in half of the inputs", second=another_text),
+    "sentence-order": PretrainingWay("both parts are turned round in half of the inputs", second=turned_round),
+    "next-word": PretrainingWay("tokens see what stands before, and the next one is predicted", causal=True),
+}
+
+
+def named(names: str) -> tuple[str, ...]:
+    """The ways of a list such as "tokens,words".
+
+    Raises `HeadscopeError` with near-miss names for one that is unknown.
+
+    >>> named("tokens, words")
+    ('tokens', 'words')
+    """
+    ways = tuple(dict.fromkeys(name.strip() for name in names.split(",")))
+    for way in ways:
+        if way not in WAYS:
+            raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, WAYS)}")
+    return ways
