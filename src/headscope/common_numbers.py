@@ -24,8 +24,7 @@ ESTIMATORS = (
 )
 IMPORTANCE = (
     Number(
-        *("importance", BY_GRADIENT, "loss, or loss per token", ("layer", "head", "estimator")),
-        *(PROGRAMS, ESTIMATORS),
+        *("importance", BY_GRADIENT, "loss, or loss per token", ("layer", "head", "estimator")), *(PROGRAMS, ESTIMATORS)
     ),
     Number(
         *("importance_normalised", f"{BY_GRADIENT}, compared within its layer", "share of its layer's norm"),

@@ -7,11 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.masking_utils import (
-    causal_mask_function,
-    eager_mask,
-    sliding_window_bidirectional_mask_function,
-)
+from transformers.masking_utils import causal_mask_function, eager_mask, sliding_window_bidirectional_mask_function
 
 from headscope import catalog, read, wrap
 from headscope.capture import observer

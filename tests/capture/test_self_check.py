@@ -4,14 +4,7 @@ import pytest
 import torch
 from transformers import AttentionMaskInterface, BertForSequenceClassification, DebertaV2Config, MPNetConfig
 
-from headscope.capture import (
-    attention_function,
-    attention_mask,
-    key_ranges,
-    observer,
-    self_check,
-    softmax,
-)
+from headscope.capture import attention_function, attention_mask, key_ranges, observer, self_check, softmax
 from headscope.capture.attention_function import attend
 from headscope.capture.key_ranges import ranged_blocks
 from headscope.capture.self_check import TOLERANCE

@@ -8,9 +8,7 @@ from headscope.cluster.ray_cluster import Liveness, RayProcess, connect
 from headscope.errors import ClusterLostError, HeadscopeError
 
 
-def test_a_silent_process_is_lost_after_its_patience_and_one_that_answers_again_is_not(
-    clock: list[float],
-) -> None:
+def test_a_silent_process_is_lost_after_its_patience_and_one_that_answers_again_is_not(clock: list[float]) -> None:
     clock[0] = 100.0
 
     def after(seconds: float) -> None:

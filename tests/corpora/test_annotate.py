@@ -174,11 +174,7 @@ def labelled(tmp_path):
     ("rows", "relations", "skipped"),
     [
         (CLEAR, UNIVERSAL, {"relations of CLEAR, read as universal ones": 3}),
-        (
-            TIGER,
-            (UNIVERSAL[0], ["nsubj", "ROOT", "ccomp", "punct"]),
-            {"relations of TIGER, read as universal ones": 4},
-        ),
+        (TIGER, (UNIVERSAL[0], ["nsubj", "ROOT", "ccomp", "punct"]), {"relations of TIGER, read as universal ones": 4}),
         (UNIVERSAL, UNIVERSAL, {}),
         ((["nsubj", "ROOT", "zz", "punct"],), (["nsubj", "ROOT", "zz", "punct"],), {OTHER: 1}),
     ],

@@ -131,7 +131,6 @@ def test_a_forged_place_within_a_line_is_an_error(table: Path) -> None:
     (path,) = (table.parent / "kept").iterdir()
     edit(lambda check: [row.__setitem__(2, row[2] + 2) for row in check["rows"][1:]])(path)
     with pytest.raises(
-        HeadscopeError,
-        match=r"x.tsv' cannot be read: no line begins at byte \d+, where one began when the file",
+        HeadscopeError, match=r"x.tsv' cannot be read: no line begins at byte \d+, where one began when the file"
     ):
         list(corpus(table).since(9))

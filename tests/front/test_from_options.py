@@ -65,10 +65,7 @@ def test_studies_of_a_survey_read_a_corpus_once_and_again_when_its_file_has_chan
 @pytest.mark.parametrize("network", [tiny_gpt2(kind=GPT2LMHeadModel), tiny_bert(kind=BertForMaskedLM)])
 def test_studies_of_a_survey_load_the_weights_of_a_model_of_words_once(network, given, tmp_path):
     options = given | {"model": str(save_tiny(tmp_path / "words", network)), "corpus": "sample", "limit": 2}
-    studies = {
-        "profile": {"model": "Model"},
-        "gradients": {"model": "Model", "task": "Task | None"},
-    }
+    studies = {"profile": {"model": "Model"}, "gradients": {"model": "Model", "task": "Task | None"}}
     alone = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
     with inputs_kept(), patch.object(models, "load", wraps=models.load) as load:
         together = {study: from_options(inputs, options)["model"] for study, inputs in studies.items()}
@@ -111,8 +108,7 @@ def test_several_tasks(given):
 
 def test_corpora_are_read_by_name_or_are_the_dev_splits_of_tasks(given):
     named = from_options(
-        CORPORA,
-        given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None},
+        CORPORA, given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None}
     )
     assert [(corpus.name.rpartition("/")[2], corpus.n_examples) for corpus in named["corpora"]] == [
         ("sample", 2), ("dev.tsv", 2),

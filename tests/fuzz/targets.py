@@ -537,10 +537,7 @@ TARGETS: dict[str, Target] = {
     "text": corpus_file("x.txt", b"It rained.\nWe stayed in.\n"),
     "text, packed": corpus_file("x.txt.gz", b"It rained.\nWe stayed in.\n"),
     "paragraphs": corpus_file(
-        "x.txt",
-        b" = Rain = \nIt rained a lot.\n\nWe stayed in.\n",
-        "paragraphs",
-        offsets=_offsets,
+        "x.txt", b" = Rain = \nIt rained a lot.\n\nWe stayed in.\n", "paragraphs", offsets=_offsets
     ),
     "table, tsv": corpus_file("x.tsv", TSV),
     "table, csv": corpus_file("x.csv", b'text,label\n"It rained, a lot",no\nWe slept,yes\n'),

@@ -16,8 +16,7 @@ def answers(right: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("n", "in_order"),
-    [(300, False), (300, True), (1500, False), pytest.param(1500, True, marks=pytest.mark.thorough)],
+    ("n", "in_order"), [(300, False), (300, True), (1500, False), pytest.param(1500, True, marks=pytest.mark.thorough)]
 )
 def test_a_promise_that_is_made_is_broken_in_at_most_5_percent_of_runs(n: int, in_order: bool) -> None:
     """Each step loses further answers at random, and wins a few back; the largest number of heads that is kept is \

@@ -156,8 +156,7 @@ def test_a_torn_or_damaged_file_costs_only_what_it_had(
 
 
 @pytest.mark.parametrize(
-    "part",
-    [None, 1, [], {"state": 1}, {"state": [["entropy", {"total": {"dtype": "O", "shape": [1], "data": ""}}]]}],
+    "part", [None, 1, [], {"state": 1}, {"state": [["entropy", {"total": {"dtype": "O", "shape": [1], "data": ""}}]]}]
 )
 def test_a_hostile_file_gets_one_line(model: Model, corpus: Corpus, tmp_path: Path, part: Any) -> None:
     path = begun(model, corpus, tmp_path)

@@ -30,10 +30,7 @@ REFUSED = {
     ("prune", "one head"): "has at most 1 head in a layer, and keep 1",
     ("kv", "no feature"): "none of its 1 texts has 13 tokens",
     ("shrink", "one example"): "has 1 text that the model can read; at least 2 are needed",
-    (
-        "shrink",
-        "uneven heads",
-    ): "which its class has no sizes for; shrink the original model",
+    ("shrink", "uneven heads"): "which its class has no sizes for; shrink the original model",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
 # Beside whole results and refusals, each case has a study; the others are thorough.

@@ -32,15 +32,7 @@ from support.planted import WIDTH, Head, looks_at_copies, looks_at_offset, looks
 from support.planted_task import planted_classifier
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
-from support.tiny import (
-    byte_tokenizer,
-    save_tiny,
-    tiny_bert,
-    tiny_gpt2,
-    tiny_network,
-    tiny_tokenizer,
-    tiny_vocabulary,
-)
+from support.tiny import byte_tokenizer, save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
 
 NO_CLAIMS = {"patterns": "shares of patterns are described"}

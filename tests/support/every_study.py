@@ -13,12 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from transformers import (
-    BertForMaskedLM,
-    BertForSequenceClassification,
-    GPT2ForSequenceClassification,
-    GPT2LMHeadModel,
-)
+from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2ForSequenceClassification, GPT2LMHeadModel
 from typer.testing import CliRunner
 
 from headscope import catalog

@@ -20,7 +20,7 @@ COORDS: Mapping[str, list[Any]] = {
     "relation": ["all", "det", "verb and subject", "pronoun and noun", "owned and owner", "owned and clitic"],
     "direction": ["dependent_to_head", "head_to_dependent"],
     "probe": [
-        *("right_branching", "attention", "attention_and_words", "distances_and_words", "random_attention_and_words"),
+        *("right_branching", "attention", "attention_and_words", "distances_and_words", "random_attention_and_words")
     ],
     "pattern": ["vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous"],
     "mention_type": ["all", "pronoun"],

@@ -56,9 +56,7 @@ def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
     )
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        model_max_length=max_tokens,
-        **dict(zip(names, SPECIAL, strict=True)),
+        tokenizer_object=backend, model_max_length=max_tokens, **dict(zip(names, SPECIAL, strict=True))
     )
 
 

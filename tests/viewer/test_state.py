@@ -8,17 +8,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
 from support.browsing import requests_of
-from support.viewer_page import (
-    FIRST,
-    SECOND,
-    followed,
-    opened,
-    picture,
-    served,
-    session_of,
-    settled,
-    state,
-)
+from support.viewer_page import FIRST, SECOND, followed, opened, picture, served, session_of, settled, state
 
 LONG = " ".join(f"cat {'abcdefghijklmnopqrstuvwxyz'[at % 26]}" for at in range(350))
 STRANGE = [

@@ -11,10 +11,7 @@ from headscope.encoding.batch import Batch, Rows, Values
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(
-    name="entropy",
-    long_name="entropy of attention",
-    units="nats",
-    source="Clark et al. 2019, section 3.3",
+    name="entropy", long_name="entropy of attention", units="nats", source="Clark et al. 2019, section 3.3"
 )
 
 

@@ -24,8 +24,7 @@ def spearman(
 
 
 def agreements(
-    values: Float[np.ndarray, "run head"],
-    agree: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = spearman,
+    values: Float[np.ndarray, "run head"], agree: Callable[[np.ndarray, np.ndarray], float | np.ndarray] = spearman
 ) -> Float[np.ndarray, "run run"]:
     """How far each two runs agree; by default Spearman's correlation over heads.
 

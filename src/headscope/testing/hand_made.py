@@ -120,11 +120,7 @@ def measured(
 
 
 def compared(
-    comparison: Any,
-    ones: Sequence[Map],
-    others: Sequence[Map],
-    inputs: Sequence[Encoded],
-    block: BlockSize = WHOLE,
+    comparison: Any, ones: Sequence[Map], others: Sequence[Map], inputs: Sequence[Encoded], block: BlockSize = WHOLE
 ) -> Values:
     """The comparison's values for a batch of inputs with these maps in one model and those in the other."""
     return _collected(comparison, [ones, others], batch_of(inputs), block)
@@ -154,7 +150,4 @@ def padded(maps: Sequence[Map]) -> Float[Tensor, "example head token token"]:
 def _blocks(examples: int, length: int, block: BlockSize) -> Iterator[tuple[slice, slice]]:
     for first in range(0, examples, block.examples):
         for row in range(0, length, block.queries):
-            yield (
-                slice(first, min(first + block.examples, examples)),
-                slice(row, min(row + block.queries, length)),
-            )
+            yield (slice(first, min(first + block.examples, examples)), slice(row, min(row + block.queries, length)))

@@ -145,9 +145,4 @@ def _bars(placed: Sequence[tuple[int, str, ListedLine]], left: int) -> Iterator[
         before = line
 
 
-LISTINGS = {
-    "card": card_listing,
-    "try": try_listing,
-    "importance": importance_listing,
-    "examples": example_listing,
-}
+LISTINGS = {"card": card_listing, "try": try_listing, "importance": importance_listing, "examples": example_listing}

@@ -81,8 +81,7 @@ OTHER = {"text that has other words": 1}
 
 
 @pytest.mark.parametrize(
-    ("comments", "skipped"),
-    [({}, {}), ({"text": "He sat."}, OTHER), ({"text": "don't 1 000. x and more"}, OTHER)],
+    ("comments", "skipped"), [({}, {}), ({"text": "He sat."}, OTHER), ({"text": "don't 1 000. x and more"}, OTHER)]
 )
 def test_a_text_that_is_missing_or_has_other_words_is_made_from_the_forms(comments, skipped):
     rows = [("1-2", "don't"), (1, "do"), (2, "n't"), (3, "1 000", "_", "_", "_", "SpaceAfter=No"), (4, "."), (5, "x")]

@@ -73,10 +73,7 @@ def test_heads_are_ranked_by_any_number(folder: Path) -> None:
         (["head", "1-1"], "head '1-1': no folder is named; name folders that studies wrote with -o"),
         (["head", "{}/nowhere"], "/nowhere' does not exist; name folders"),
         (["head", "{}", "--by", "entopy"], "variable 'entopy' is in no result; did you mean 'entropy'?"),
-        (
-            ["head", "{}", "--by", "attention_to.x"],
-            "'attention_to' has no 'x'; there are: cls, sep, punct, other",
-        ),
+        (["head", "{}", "--by", "attention_to.x"], "'attention_to' has no 'x'; there are: cls, sep, punct, other"),
         (["head", "1-1", "{}", "--by", "entropy"], "--by, --ascending and --top rank all heads; leave out 1-1"),
         (["head", "{}", "--top", "3"], "--ascending and --top go with --by VARIABLE"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -119,19 +120,27 @@ def test_a_study_that_refuses_is_left_out_and_said(model: Path, tmp_path: Path) 
     assert unknown.exit_code == 2 and "did you mean 'profile'" in unknown.stderr
 
 
-def test_a_study_that_breaks_is_said_and_the_others_run(model: Path, tmp_path: Path, monkeypatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise IndexError("index 9 is out of bounds")
+def attributions_by(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.studies.words.attributions.study.run", wraps(attributions_run)(run))
 
-    monkeypatch.setattr("headscope.studies.words.attributions.study.run", wraps(attributions_run)(broken))
+
+def test_a_study_that_breaks_is_said_and_the_others_run(model: Path, tmp_path: Path, monkeypatch) -> None:
+    attributions_by(lambda *_, **__: [][9], monkeypatch)
     words = ("survey", model, "sample", "--only", "attributions,profile", *FEW, "-o", tmp_path / "out")
     ended = run_command(*words)
     assert ended.exit_code == 1
-    line = "it ended with IndexError: index 9 is out of bounds; run it alone to see where"
+    line = "it ended with IndexError: list index out of range; run it alone to see where"
     assert line in ended.output and (tmp_path / "out" / "profile" / "report.html").is_file()
     with pytest.warns(UserWarning, match=f"leaves out attributions: {line}"):
         made = headscope.survey(str(model), headscope.read("sample", limit=6), only=["attributions", "profile"])
     assert list(made) == ["profile"]
+
+
+def test_ctrl_c_in_a_study_ends_the_survey(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    attributions_by(lambda *_, **given: attributions_run(*_, **given).assign_attrs(interrupted="3 of 12"), monkeypatch)
+    ended = run_command("survey", model, "sample", "--only", "profile,attributions", *FEW, "-o", tmp_path / "out")
+    assert ended.exit_code == 130 and "it ended with" not in ended.output
+    assert not (tmp_path / "out" / "portrait.html").exists()
 
 
 def test_in_python_the_results_come_by_name(model: Path) -> None:

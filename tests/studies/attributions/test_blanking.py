@@ -75,12 +75,7 @@ class Announced(Exception):
 
 @pytest.mark.parametrize(
     ("tokens", "options", "scored", "altered"),
-    [
-        (32, {}, 12, 0),
-        (5, {}, 15, 0),
-        (32, {"full": True}, 15, 0),
-        (32, {"scored": 0, "altered": 60}, 0, 40),
-    ],
+    [(32, {}, 12, 0), (5, {}, 15, 0), (32, {"full": True}, 15, 0), (32, {"scored": 0, "altered": 60}, 0, 40)],
 )
 def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(
     tokens: int, options: dict[str, Any], scored: int, altered: int

@@ -24,10 +24,7 @@ def result_of(suite: float = 0.9, unigram: float = 0.5, n: int = 400) -> xr.Data
     """A result of one suite of three phenomena; words alone are right in `unigram`, shuffled words in 60%."""
     accuracy = xr.DataArray(list(ACCURACY.values()), {"phenomenon": list(ACCURACY)}, name="accuracy")
     own = accuracy * 0 + 0.9
-    series = {
-        "baseline": {"random weights": 0.5, "unigram": unigram},
-        "control": {"shuffled": 0.6, "truncated": 0.9},
-    }
+    series = {"baseline": {"random weights": 0.5, "unigram": unigram}, "control": {"shuffled": 0.6, "truncated": 0.9}}
     others = {
         f"accuracy_{dim}": xr.concat([own - 0.9 + score for score in scores.values()], xr.Variable(dim, list(scores)))
         for dim, scores in series.items()

@@ -80,10 +80,7 @@ def test_a_tokenizer_that_splits_otherwise_is_refused() -> None:
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
-        (
-            {"num_hidden_layers": 2},
-            "3 layers of 4 heads and 2 layers of 4 heads; name models with the same heads",
-        ),
+        ({"num_hidden_layers": 2}, "3 layers of 4 heads and 2 layers of 4 heads; name models with the same heads"),
         ({"num_attention_heads": 2}, "3 layers of 4 heads and 3 layers of 2 heads"),
     ],
 )

@@ -46,10 +46,7 @@ def test_of_those_that_pass_a_sieve_the_nearest_is_taken() -> None:
     assert chosen(pronoun(1, "she"), pronoun(4, "she"), name(6, "ann lee"), pronoun(9, "she")) == 4
 
 
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [("he", 2), ("her", 3), ("they", 4), ("i", 5), ("it", 1), ("you", 5)],
-)
+@pytest.mark.parametrize(("form", "expected"), [("he", 2), ("her", 3), ("they", 4), ("i", 5), ("it", 1), ("you", 5)])
 def test_pronouns_choose_what_agrees_with_them(form: str, expected: int) -> None:
     """The nearest is "me", which agrees with another first person only; with "you" nothing agrees."""
     made = [headed(1, forms="the bridge"), name(2, "mr smith"), name(3, "mary"), headed(4, forms="books")]

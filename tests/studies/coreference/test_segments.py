@@ -31,11 +31,7 @@ def test_every_sentence_is_new_once_and_parts_are_no_longer_than_there_is_room(
 
 def test_segments_are_filled() -> None:
     assert [part[1:] for part in parts([3, 3, 3, 9, 2, 2], 9, "segments")] == [(0, 3), (3, 4), (4, 6)]
-    assert [tuple(part) for part in parts([3, 3, 3, 9, 2, 2], 9, "windows")] == [
-        (0, 0, 3),
-        (3, 3, 4),
-        (4, 4, 6),
-    ]
+    assert [tuple(part) for part in parts([3, 3, 3, 9, 2, 2], 9, "windows")] == [(0, 0, 3), (3, 3, 4), (4, 4, 6)]
     assert [tuple(part) for part in parts([2] * 6, 8, "windows")] == [(0, 0, 4), (2, 4, 6)]
 
 

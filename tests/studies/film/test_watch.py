@@ -211,8 +211,7 @@ def test_adapters_of_peft_are_watched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [({"steps": 0}, "use 1 or more"), ({"by": "token"}, "'model', 'layer' or 'head'")],
+    ("options", "words"), [({"steps": 0}, "use 1 or more"), ({"by": "token"}, "'model', 'layer' or 'head'")]
 )
 def test_other_options_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(HeadscopeError, match=words):

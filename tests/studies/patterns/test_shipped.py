@@ -52,9 +52,7 @@ def test_it_does_as_well_as_it_says_in_cross_validation(labelled: list[labelled_
     assert np.isclose(load().temperature.item(), card["temperature"], atol=1e-3)
 
 
-def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
-    labelled: list[labelled_maps.Map],
-) -> None:
+def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(labelled: list[labelled_maps.Map]) -> None:
     """On random maps of held-out texts, and by the card in cross-validation."""
     held_out = [
         labelled_map for labelled_map in labelled if fold(labelled_map) == HELD_OUT and not is_boundary(labelled_map)

@@ -177,8 +177,7 @@ def test_inputs_of_one_word_alone_are_counted_and_have_no_share(model: headscope
 
 def test_heads_that_are_missing_do_not_count() -> None:
     main = xr.DataArray(
-        [[["block", "vertical"], ["block", ""]], [["block", "diagonal"], ["block", ""]]],
-        dims=("task", "layer", "head"),
+        [[["block", "vertical"], ["block", ""]], [["block", "diagonal"], ["block", ""]]], dims=("task", "layer", "head")
     )
     made = same_in_all(main)
     assert float(made["same_pattern"]) == pytest.approx(2 / 3)

@@ -31,10 +31,7 @@ from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
 ROOTS = {"saw": "[CLS]", "ran": "[CLS]"}
-HEADS = {
-    (1, 2): looks_from_to(DETERMINERS | SUBJECTS | ADJECTIVES | ROOTS),
-    (2, 3): looks_at_offset(1),
-}
+HEADS = {(1, 2): looks_from_to(DETERMINERS | SUBJECTS | ADJECTIVES | ROOTS), (2, 3): looks_at_offset(1)}
 FAST: dict[str, Any] = {"seeds": 2, "epochs": 6, "batch": 8, "attention_rate": 0.5, "learning_rate": 0.01}
 WORDS = sum(relation != "punct" for example in TREEBANK for relation in example.first[0].deprel)
 

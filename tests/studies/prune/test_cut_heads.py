@@ -271,10 +271,7 @@ def test_pruned_again_is_pruned_at_once():
     model = wrap(tiny_bert(), tiny_tokenizer())
     once = prune(model, removing(model, ((0, 2), (1,), ())))
     twice = prune(once, removing(once, ((1,), (0, 2), ())))
-    assert twice.network.config.headscope_pruning == {
-        "heads": [4, 4, 4],
-        "removed": {"1": [1, 3, 4], "2": [1, 2, 4]},
-    }
+    assert twice.network.config.headscope_pruning == {"heads": [4, 4, 4], "removed": {"1": [1, 3, 4], "2": [1, 2, 4]}}
     at_once = prune(model, removing(model, ((0, 2, 3), (0, 1, 3), ())))
     assert torch.equal(answers(twice.network), answers(at_once.network))
     assert_same(answers(twice.network), answers(zeroed(model, removing(model, ((0, 2, 3), (0, 1, 3), ())))))

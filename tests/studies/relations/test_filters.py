@@ -104,11 +104,7 @@ def test_limits_read_what_they_write() -> None:
 
 
 TREE = Sentence(
-    "She saw him",
-    ((0, 3), (4, 7), (8, 11)),
-    ("PRON", "VERB", "PRON"),
-    (2, 0, 2),
-    ("nsubj:outer", "root", "obj"),
+    "She saw him", ((0, 3), (4, 7), (8, 11)), ("PRON", "VERB", "PRON"), (2, 0, 2), ("nsubj:outer", "root", "obj")
 )
 
 
@@ -127,10 +123,7 @@ def test_a_possessive_is_linked_to_its_owner_and_to_the_clitic() -> None:
     words = ((0, 3), (3, 5), (6, 9), (10, 13), (14, 17))
     relations = ("nmod:poss", "case", "nsubj", "root", "obj")
     owned = Sentence("Ann's dog saw him", words, (), (3, 1, 4, 0, 4), relations)
-    assert links_of(owned, "possessives") == (
-        Link("owned and owner", (2,), (0,)),
-        Link("owned and clitic", (2,), (1,)),
-    )
+    assert links_of(owned, "possessives") == (Link("owned and owner", (2,), (0,)), Link("owned and clitic", (2,), (1,)))
     assert not links_of(Sentence(owned.text, words, (), owned.heads, ("compound", *relations[1:])), "possessives")
     assert not links_of(TREE, "possessives") and not links_of(Sentence("Ann's", ((0, 3), (3, 5))), "possessives")
 

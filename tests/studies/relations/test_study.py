@@ -23,11 +23,7 @@ from support.tiny import tiny_bert, tiny_tokenizer
 QUICK = Settings(resamples=20, batch_tokens=200)
 # Who saw: the link is between these words wherever they stand.
 SEERS = {"cat": "saw", "dog": "saw", "child": "saw", "woman": "saw"}
-HEADS = {
-    (1, 2): looks_from_to(SEERS),
-    (2, 1): looks_at_offset(-3),
-    (2, 3): looks_at_piece("saw"),
-}
+HEADS = {(1, 2): looks_from_to(SEERS), (2, 1): looks_at_offset(-3), (2, 3): looks_at_piece("saw")}
 TEXTS = (
     "the old cat sat and saw it by the road .",
     "saw it by the small road , the dog .",

@@ -160,10 +160,7 @@ def test_gates_of_0_and_1_are_the_model_with_parts_silenced_and_cut(made: type) 
     by_gates = TrainedGates(model, log_alphas, 1.0, {}).original(measured)
     for threshold in (-1.0, -0.3, 0.0, 0.5):
         size = chosen(
-            log_alphas,
-            measured,
-            even((0,), 2, 1),
-            lambda some, top=16 - 8 * threshold: some.by_layer[0][0] <= top,
+            log_alphas, measured, even((0,), 2, 1), lambda some, top=16 - 8 * threshold: some.by_layer[0][0] <= top
         )
         kept = by_gates.kept(size)
         masks = [torch.zeros(3), torch.zeros(3, 32), torch.zeros(3, 4)]

@@ -178,6 +178,6 @@ def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tm
     chart: Any = page.figures()[0].chart.to_dict()
     records = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
     assert {row["model"] for row in records} == {
-        *("each step, untrained", "saved model", "longest weights, untrained", "random parts, untrained"),
+        *("each step, untrained", "saved model", "longest weights, untrained", "random parts, untrained")
     }
     assert [table.name for table in page.tables()] == ["forms", "steps", "scores"]  # no similarity moved

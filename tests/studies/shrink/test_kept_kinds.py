@@ -127,11 +127,7 @@ def test_heads_that_gates_keep_are_compared_with_the_kinds_of_a_profile(tmp_path
     model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), headscope.read(TEXTS)
     profile = headscope.profile(model, corpus, QUICK, frequency=True)
     results.save(profile, tmp_path / "profile")
-    chosen: dict[str, Any] = {
-        "method": "gates",
-        "fine": True,
-        "heads_of": [str(tmp_path / "profile")],
-    }
+    chosen: dict[str, Any] = {"method": "gates", "fine": True, "heads_of": [str(tmp_path / "profile")]}
     made = run(model, corpus, QUICK, directory=tmp_path / "out", **OPTIONS, **chosen)
     assert made["head_kind"].values.tolist() == ["positional", "rare words"] and ANY not in made["head_kind"]
     near = {"previous", "next"}

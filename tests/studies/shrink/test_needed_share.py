@@ -47,11 +47,7 @@ def test_few_answers_of_which_none_is_lost_promise_nothing() -> None:
     for number, surely in ((20, 1.0), (2000, 0.4)):
         targets = np.arange(number) % 2
         outputs = [np.eye(2)[targets]] * 6
-        found = needed_share(
-            judge("accuracy", targets, 200).gains(outputs, NO_SCORES),
-            SHARES,
-            0.02,
-        )
+        found = needed_share(judge("accuracy", targets, 200).gains(outputs, NO_SCORES), SHARES, 0.02)
         assert found.tolist() == [0.4, 0.4, surely]
 
 

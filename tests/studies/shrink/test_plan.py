@@ -20,11 +20,7 @@ from support.idle_neurons import TEXTS, idle_halves
 from support.runs import shrink as run
 
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16), ((3.0,), (2.0,)), (0.05,))
-OPTIONS: dict[str, Any] = {
-    "best_effort": True,
-    "groups": 4,
-    "epochs": 1,
-}
+OPTIONS: dict[str, Any] = {"best_effort": True, "groups": 4, "epochs": 1}
 
 
 @pytest.fixture(scope="module")

@@ -253,13 +253,7 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
 def test_pseudo_labels_are_refused(name: str, tmp_path: Path) -> None:
     make, texts, options, words = REFUSED[name]
     with pytest.raises(HeadscopeError, match=words):
-        run(
-            make(),
-            texts() if texts else headscope.read(TEXTS),
-            QUICK,
-            directory=tmp_path,
-            **options,
-        )
+        run(make(), texts() if texts else headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert not list(tmp_path.iterdir())
 
 

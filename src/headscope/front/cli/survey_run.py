@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from headscope import catalog
 from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.cli.compute import function_of, ready_inputs
@@ -50,6 +52,8 @@ def run_studies(
         what = f"{number} of {len(runs)}: {catalog.command_name(plan.study)}, {plan.reads}"
         try:
             run_or_keep(plan.study, words, anew, partial(_say, values["quiet"], what))
+        except typer.Exit:  # Ctrl-C in a study ends the survey
+            raise
         except (HeadscopeError, *UNEXPECTED) as error:
             yield plan.study, as_one_line(error)
         if budget:

@@ -37,8 +37,7 @@ Export = Annotated[
 Text = Annotated[str | None, typer.Option(metavar="TEXT", help="The text of the view.")]
 Second = Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")]
 Against = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="Another text, to compare with: which heads change, and where."),
+    str | None, typer.Option(metavar="TEXT", help="Another text, to compare with: which heads change, and where.")
 ]
 State = Annotated[
     str, typer.Option(metavar="STATE", help="What follows '#' in the page's address, e.g. 'v=map&h=4-7'.")

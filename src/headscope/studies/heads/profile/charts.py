@@ -93,10 +93,7 @@ CHARTS: tuple[Part, ...] = (
         "note the different scale.",
     ),
     heads("token_attention", WORDS, "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5."),
-    dots(
-        *("frequency_attention", RARE, f"{OF_UNIFORM}. {FIFTHS}; special tokens are in none."),
-        style=REFERENCE,
-    ),
+    dots(*("frequency_attention", RARE, f"{OF_UNIFORM}. {FIFTHS}; special tokens are in none."), style=REFERENCE),
     heads(
         *("frequency_correlation", RARE),
         "Below 0 a head looks at rare pieces, above 0 at frequent ones, whatever it gives special tokens.",

@@ -11,6 +11,7 @@ HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, secti
 TENNEY, WALLACE = "Tenney et al. 2019, section 3", "after Wallace et al. 2019, section 3"
 TASK, LAYER, SPACE, PIECES = ("task",), ("task", "layer"), ("task", "space"), ("task", "pieces")
 ELAZAR, REMOVED = "Elazar, Ravfogel et al. 2021", "loss of the right piece with a property removed from the states"
+AT_RANDOM = "loss of the right piece with random directions removed minus that before"
 RATIO = "uniform code divided by online code"
 ERROR, UNIT = "root of the mean squared error of the value of a number", "the number's own"
 FROM_MEAN = f"{ERROR} if all have the mean of the training values, by its pieces"
@@ -89,18 +90,10 @@ STUDY = Study(
         Number("word_loss", "loss of the right piece of tested sentences", "nats", (), ELAZAR),
         Number("removal_harm", f"{REMOVED} minus that before", "nats", SPACE, ELAZAR),
         Number(
-            *(
-                "removal_harm_random",
-                "loss of the right piece with random directions removed minus that before",
-                "nats",
-            ),
-            *(("draw", *SPACE), ELAZAR),
+            *("removal_harm_random", AT_RANDOM, "nats", ("draw", *SPACE), ELAZAR),
             definition="the same with as many random directions removed, those of shuffled answers",
         ),
-        Number(
-            *("removal_rank", "directions of a property that are removed", "directions", SPACE),
-            source="Belrose et al. 2023",
-        ),
+        Number("removal_rank", "directions of a property that are removed", "directions", SPACE, "Belrose et al. 2023"),
         Number(
             *("removal_score_before", "score of a classifier of half of the tested sentences on the others", SHARE),
             *(SPACE, ELAZAR),

@@ -96,11 +96,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         decomposed = _decomposed(states, model, settings) if tensor_products else None
     del states  # those of both models would need twice the memory
     of_random = {seed: _random_scores(model, seed, corpus, training, recipe, settings, budget) for seed in seeds}
-    attributes |= {
-        "chosen_layer": layer,
-        "trees": json.dumps(drawn, ensure_ascii=False),
-        "recipe": json.dumps(chosen),
-    }
+    attributes |= {"chosen_layer": layer, "trees": json.dumps(drawn, ensure_ascii=False), "recipe": json.dumps(chosen)}
     variables = to_variables(tested, held, of_random, fitted)
     if decomposed:
         variables |= decomposed_variables(decomposed)

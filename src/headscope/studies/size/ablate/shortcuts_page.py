@@ -24,11 +24,7 @@ CAPTION = (
 )
 MOST_HEADS = 4
 SECTION = "Predictions that stay"
-SERIES = {
-    "prediction_kept": "predictions that stay",
-    "kept_by_chance": "by chance",
-    "perturbed_score": "accuracy",
-}
+SERIES = {"prediction_kept": "predictions that stay", "kept_by_chance": "by chance", "perturbed_score": "accuracy"}
 STAYING = (
     "Share of predictions that stay when examples are changed, with 95% intervals over examples; the line is the "
     "share that would stay if the predictions were in random order. The accuracy on the changed examples may stay "

@@ -19,9 +19,7 @@ STUDY = Study(
     without=("workers", "engine", "address", "gpus_per_worker", "long", "examples"),
     quick=("--length", "40", "--window", "2", "--sinks", "1"),
     required=("loss", "far_attention"),
-    dims={
-        "key_head": Dimension("KV head of a layer, from 1: query heads that share keys and values", "whole", 1),
-    },
+    dims={"key_head": Dimension("KV head of a layer, from 1: query heads that share keys and values", "whole", 1)},
     numbers=(
         Number("loss", "loss of the next word with all keys", NATS),
         Number("loss_rise", f"rise of the loss with a KV head {KEPT}", NATS, HEADS),

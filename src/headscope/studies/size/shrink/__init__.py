@@ -103,8 +103,7 @@ STUDY = Study(
             "size of the parameters, without the pieces that go in any case",
         ),
         Number(
-            *("layer_neurons", "neurons of the feed-forward part", "neurons", BY_LAYER),
-            "0 for a layer that is removed",
+            *("layer_neurons", "neurons of the feed-forward part", "neurons", BY_LAYER), "0 for a layer that is removed"
         ),
         Number(
             *("cache", "bytes of keys and values of a token", "bytes", STEP),

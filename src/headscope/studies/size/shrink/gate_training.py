@@ -136,12 +136,7 @@ def found_by_gates(search: SizeSearch, record: SearchRecord, recipe: TrainingRec
 
 
 def trained_gates(
-    judge: Judge,
-    measured: Original,
-    recipe: TrainingRecipe,
-    folder: Path,
-    price: ExpectedPrice,
-    least: float,
+    judge: Judge, measured: Original, recipe: TrainingRecipe, folder: Path, price: ExpectedPrice, least: float
 ) -> TrainedGates:
     """Train gates together with a copy of the model, from the last checkpoint in `folder` on if there is one.
 
@@ -171,11 +166,7 @@ def trained_gates(
 
 
 def gated_examples(
-    judge: Judge,
-    shapes: Mapping[str, tuple[int, ...]],
-    price: ExpectedPrice,
-    least: float,
-    steps: int,
+    judge: Judge, shapes: Mapping[str, tuple[int, ...]], price: ExpectedPrice, least: float, steps: int
 ) -> GatedExamples:
     """A copy of the model with new gates, and what it is trained on in this many steps."""
     choosing = examples_of(judge, judge.model, (), None)

@@ -75,11 +75,7 @@ def input_groups(lengths: Sequence[int], marks: Mapping[str, Mask]) -> dict[str,
 
 
 def group_losses(
-    losses: Float[np.ndarray, " example"],
-    groups: Mapping[str, Mask],
-    units: Sequence[int],
-    judge: Judge,
-    draws: Draws,
+    losses: Float[np.ndarray, " example"], groups: Mapping[str, Mask], units: Sequence[int], judge: Judge, draws: Draws
 ) -> dict[str, xr.DataArray]:
     """`group_loss` of each group and of all other inputs, with its interval; none without groups.
 

@@ -65,11 +65,7 @@ def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], s
 
 
 def _pass(
-    outputs: Sequence[nn.Module],
-    see: Callable[..., None],
-    model: Model,
-    inputs: Sequence[Encoded],
-    settings: Settings,
+    outputs: Sequence[nn.Module], see: Callable[..., None], model: Model, inputs: Sequence[Encoded], settings: Settings
 ) -> None:
     """Read some inputs; `see(layer, values, real)` is called where values enter an output map."""
     for batch in batches(model, inputs, settings):

@@ -21,12 +21,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
-from headscope.models.prediction_heads import (
-    has_task_head,
-    is_cross_encoder,
-    refuse_without_words_head,
-    with_task_head,
-)
+from headscope.models.prediction_heads import has_task_head, is_cross_encoder, refuse_without_words_head, with_task_head
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.outputs import logits

@@ -64,10 +64,7 @@ STUDY = Study(
         ),
         Number(
             *("change_per_weight", "change of attention (1 - cosine) by the change of weights", "ratio", LAYERS),
-            *(
-                WEIGHTS,
-                "(1 - `layer_similarity`) / `weight_change`: change of attention by change of weights",
-            ),
+            *(WEIGHTS, "(1 - `layer_similarity`) / `weight_change`: change of attention by change of weights"),
         ),
         Number("restored_score", SCORE, "score", RESTORED, HAO),
         Number("restored_change", f"change of the {SCORE}", "score", RESTORED, HAO),

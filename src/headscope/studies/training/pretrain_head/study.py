@@ -115,11 +115,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 
 def _trained(
-    start: InitialModel,
-    examples: MaskedExamples,
-    recipe: TrainingRecipe,
-    settings: Settings,
-    record: RunRecord,
+    start: InitialModel, examples: MaskedExamples, recipe: TrainingRecipe, settings: Settings, record: RunRecord
 ) -> TrainedOutputs:
     """The outputs of the run, which is done unless it was completed before; its model is beside its folder."""
     trained = record.completed()

@@ -110,10 +110,7 @@ STUDY = Study(
             *("layer_altered_decision", "another decision with altered attention in a layer", DECISION, LAYERS, JAIN)
         ),
         Number("erased_lead", f"change of the output {ERASING}", OUTPUT, ERASED, JAIN),
-        Number(
-            *("erased_decision_lead", f"another decision {ERASING}", DECISION),
-            *(ERASED, JAIN),
-        ),
+        Number(*("erased_decision_lead", f"another decision {ERASING}", DECISION), *(ERASED, JAIN)),
         Number("other_lead", f"{DIVERGENCE}: {OTHER} minus permuted attention", "nats", (), JAIN),
         Number("head_other_distance", f"{DIVERGENCE}: {OTHER}, for a head alone", "nats", HEADS, JAIN),
         Number("head_other_change", "change of the output with that attention of a head alone", OUTPUT, HEADS, JAIN),

@@ -15,12 +15,7 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.words.attributions.blanking import blank_token
-from headscope.studies.words.attributions.explaining_pass import (
-    PASSES,
-    Sample,
-    explain_corpus,
-    sample_of,
-)
+from headscope.studies.words.attributions.explaining_pass import PASSES, Sample, explain_corpus, sample_of
 from headscope.studies.words.attributions.integrated_gradients import MOST_POINTS
 from headscope.studies.words.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, depth, of_two_minutes
 from headscope.studies.words.attributions.targets import DISTANCES, target_of

@@ -61,12 +61,7 @@ class Objective:
 
 
 def objective_of(
-    model: Model,
-    corpus: Corpus,
-    task: Task | None = None,
-    seed: int = 0,
-    *,
-    masked_class: MaskedClass = "other",
+    model: Model, corpus: Corpus, task: Task | None = None, seed: int = 0, *, masked_class: MaskedClass = "other"
 ) -> Objective:
     """The loss of a task, if there is one; else of words, if the model has a head for them; else of embeddings.
 
