@@ -11,12 +11,14 @@ import headscope
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
 from headscope.models.small_vocabulary import with_pieces
+from headscope.outputs.outputs import masked_outputs
 from headscope.studies.training.pretrain.blocks import DocumentPieces, TextBlock, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
 from headscope.studies.training.pretrain.text import LabText, lab_text
 from headscope.studies.training.pretrain.ways import WAYS, spans, whole_words, words_of
 from headscope.training.dataset import DEVLIN
+from headscope.training.piece_frequencies import unigram_outputs
 from support.tiny import byte_tokenizer, tiny_tokenizer
 from support.written import corpus
 
@@ -161,6 +163,15 @@ def test_ways_begin_with_the_same_weights(text: LabText) -> None:
     weights = [dict(run(text, way).start().network.named_parameters()) for way in WAYS]
     for others in weights[1:]:
         assert all(torch.equal(weight, others[name]) for name, weight in weights[0].items())
+
+
+def test_the_start_knows_frequencies_alone(text: LabText) -> None:
+    """Many pieces of the vocabulary are unseen: a bias of another rule for these would begin above the loss."""
+    unseen = replace(text, train=text.train[:2])
+    start, judged = run(unseen, "tokens").start(), unseen.judged(0, causal=False)
+    loss, pieces, _ = masked_outputs(start.model, *judged).sum(0)
+    frequent, _, _ = unigram_outputs(judged[1], unseen.frequencies).sum(0)
+    assert loss / pieces == pytest.approx(frequent / pieces, abs=0.02)
 
 
 def test_next_word_sees_nothing_that_follows(text: LabText) -> None:

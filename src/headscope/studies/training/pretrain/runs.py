@@ -159,7 +159,7 @@ class PretrainingRun:
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
             if self.way.second:
                 network.add_module(PAIR_HEAD, nn.Linear(self.shape.width, 2))
-        set_output_bias(network, self.text.counts)
+        set_output_bias(network, self.text.frequencies)
         return InitialModel(network, tokenizer, ordinary=ordinary)
 
     def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:

@@ -19,7 +19,7 @@ from headscope.studies.training.pretrain.text import lab_text
 from headscope.studies.training.pretrain.variables import to_variables
 from headscope.training.beginning import run_environment
 from headscope.training.parallel import do_trainings, open_training
-from headscope.training.piece_frequencies import log_frequencies, unigram_outputs
+from headscope.training.piece_frequencies import unigram_outputs
 
 
 def run(
@@ -73,11 +73,10 @@ def run(
         for training in planned:
             training.record.refuse_missing()
     by_way = {way: [training for training in planned if training.name == way] for way in names}
-    frequencies = log_frequencies(text.counts)
     variables = to_variables(
         {way: [training.result(environment, settings) for training in runs] for way, runs in by_way.items()},
         {way: [training.record.heads() for training in runs] for way, runs in by_way.items()},
-        {way: unigram_outputs(runs[0].examples.pieces, frequencies) for way, runs in by_way.items()},
+        {way: unigram_outputs(runs[0].examples.pieces, text.frequencies) for way, runs in by_way.items()},
         [encoded.unit for encoded in text.dev],
         settings,
     )

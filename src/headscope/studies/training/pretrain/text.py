@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
@@ -16,6 +16,7 @@ from headscope.models.small_vocabulary import with_pieces
 from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
+from headscope.training.piece_frequencies import log_frequencies
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class LabText:
         return hash_of([backend.to_str().encode()])
 
     @cached_property
-    def counts(self) -> Int[np.ndarray, " piece"]:
-        """How often each piece occurs in the text that is trained on."""
+    def frequencies(self) -> Float[np.ndarray, " piece"]:
+        """Log frequency of each piece by the text that is trained on."""
         rows = np.concatenate([part[:, 0] for block in self.train for part in (block.first, block.second)])
         counts = np.bincount(rows, minlength=len(self.tokenizer))
         counts[self.tokenizer.all_special_ids] = 0
-        return counts
+        return log_frequencies(counts)
 
     def judged(self, seed: int, *, causal: bool) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
         """The held-out inputs with [MASK] in the place of 15% of their tokens, the same for all ways, and the pieces.
