@@ -58,6 +58,7 @@ def run(
     text_settings = {
         "corpus": f"{corpus.n_examples} examples of {corpus.sha256}",
         "held_out": plan.held_out,
+        "pieces": plan.pieces,
         "shuffle": plan.shuffle,
     }
     seeds = range(settings.seed, settings.seed + plan.seeds)
