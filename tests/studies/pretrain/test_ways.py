@@ -165,6 +165,14 @@ def test_ways_begin_with_the_same_weights(text: LabText) -> None:
         assert all(torch.equal(weight, others[name]) for name, weight in weights[0].items())
 
 
+def test_ways_are_judged_by_the_same_masks(text: LabText) -> None:
+    masks = [run(text, way).examples for way in WAYS if not WAYS[way].causal]
+    for others in masks[1:]:
+        for part in ("dev", "pieces"):
+            rows = [[getattr(row, "inputs", {"": row}) for row in getattr(one, part)] for one in (masks[0], others)]
+            np.testing.assert_equal(*rows)
+
+
 def test_the_start_knows_frequencies_alone(text: LabText) -> None:
     """Many pieces of the vocabulary are unseen: a bias of another rule for these would begin above the loss."""
     unseen = replace(text, train=text.train[:2])
