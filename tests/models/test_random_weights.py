@@ -39,14 +39,14 @@ def test_studies_of_a_survey_share_those_of_a_small_model(monkeypatch: pytest.Mo
         assert untrained(one, 1) is not untrained(one, 1)
 
 
-TRAINED: dict[str, dict[str, Any]] = {
-    "probe": {"epochs": 1, "seeds": 2},
+OPTIONS: dict[str, dict[str, Any]] = {
+    **{"relations": {}, "trees": {}, "survey": {"only": ["relations", "trees"]}, "probe": {"epochs": 1, "seeds": 2}},
     "structure": {"epochs": 1, "tensor_products": False},
     "layers": {"tasks_": "part_of_speech", "penalties": "10", "codes": False, "mix": False},
 }
 
 
-@pytest.mark.parametrize("study", ["relations", "trees", *TRAINED])
+@pytest.mark.parametrize("study", OPTIONS)
 def test_of_a_large_model_one_is_in_memory_at_a_time_and_none_while_probes_learn(
     study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,10 +64,10 @@ def test_of_a_large_model_one_is_in_memory_at_a_time_and_none_while_probes_learn
 
     monkeypatch.setattr(random_weights, "_built", built)
     monkeypatch.setattr(random_weights, "MOST_KEPT", 0)
-    options = {"progress": lambda *_: count(in_memory)} | TRAINED.get(study, {})
-    getattr(headscope, study)(model, headscope.read("sample", Options(limit=24)), **options)
+    corpus = headscope.read("sample", Options(limit=24))
+    getattr(headscope, study)(model, corpus, progress=lambda *_: count(in_memory), **OPTIONS[study])
     assert len(alive) > 1 and not any(alive)
-    assert max(in_memory) == 1 and in_memory[-1] == (study not in TRAINED)
+    assert max(in_memory) == 1 and in_memory[-1] == (study in ("relations", "trees", "survey"))
 
 
 def test_the_model_itself_and_the_random_state_stay_as_they_were(tmp_path) -> None:

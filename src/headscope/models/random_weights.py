@@ -52,6 +52,5 @@ def _built(model: Model, seed: int) -> Model:
     nn.Module.to(network, dtype=model.network.dtype)
     place_like(network, model.network)
     network.eval()
-    return Model(
-        f"{model.name}, random weights", network, model.tokenizer, check(network), sha256=weights_hash(network)
-    )
+    name = f"{model.name}, random weights"
+    return Model(name, network, model.tokenizer, check(network), sha256=weights_hash(network))

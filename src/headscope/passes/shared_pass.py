@@ -45,9 +45,13 @@ def read_shared(arguments: Mapping[str, Mapping[str, Any]], settings_of: Setting
     * `settings_of`: by default those of the first study, with a journal beside its own.
     """
     for number in range(1 + SEEDS):
-        for group in alike(passes_of(arguments, number)):
-            with (settings_of or _of_first)(group, number) as settings:
-                read_together(list(group.values()), settings)
+        _read_number(arguments, settings_of or _of_first, number)  # no name holds its model while the next is made
+
+
+def _read_number(arguments: Mapping[str, Mapping[str, Any]], settings_of: SettingsOf, number: int) -> None:
+    for group in alike(passes_of(arguments, number)):
+        with settings_of(group, number) as settings:
+            read_together(list(group.values()), settings)
 
 
 def _of_first(group: Mapping[str, PlannedPass[Any]], number: int) -> AbstractContextManager[Settings]:

@@ -105,12 +105,8 @@ def removal(numbers: Numbers) -> Iterator[Finding]:
         spaces = harm["space"].values[harm.sel(task=task.name).notnull().values].tolist()
         if spaces:
             labels = [{"task": task.name, "space": space} for space in spaces]
-            claims = together(
-                [
-                    above_random_weights(numbers("removal_harm", **at), random.sel(at).values.tolist(), n)
-                    for at in labels
-                ]
-            )
+            harms = [(numbers("removal_harm", **at), random.sel(at).values.tolist()) for at in labels]
+            claims = together([above_random_weights(measured, by_chance, n) for measured, by_chance in harms])
             first = witness(claims)
             there = f"layer {spaces[first]}" if spaces[first] else "the embeddings"
             yield Finding.judged(
