@@ -41,9 +41,9 @@ def unigram_outputs(
     return np.array(rows, dtype=np.float64)
 
 
-def set_output_bias(network: PreTrainedModel, counts: Int[np.ndarray, " piece"]) -> None:
+def set_output_bias(network: PreTrainedModel, frequencies: Float[np.ndarray, " piece"]) -> None:
     """Set the bias of the output layer to log frequencies, centred; a layer without a bias stays as it is."""
-    bias, frequencies = getattr(network.get_output_embeddings(), "bias", None), np.log(counts + 0.1)
+    bias = getattr(network.get_output_embeddings(), "bias", None)
     if isinstance(bias, torch.Tensor) and len(bias) == len(frequencies):
         with torch.no_grad():
             bias.copy_(torch.from_numpy(frequencies - frequencies.mean()))

@@ -98,7 +98,4 @@ def test_shares_are_those_of_the_head_that_has_most_and_of_special_tokens_the_me
     focus = np.zeros((1, 2, 6))
     focus[0, 0], focus[0, 1] = [0.1, 0.0, 0.7, 0.1, 0.1, 0.0], [0.6, 0.0, 0.1, 0.0, 0.2, 0.0]
     np.testing.assert_allclose(focus_shares({"focus": focus})[:, 0], [0.6, 0.7, 0.2])
-
-
-def test_a_share_that_is_there_from_the_start_has_the_first_step() -> None:
     assert first_steps(np.array([0.5, 0.6]), np.array([0, 4])) == 0

@@ -11,12 +11,14 @@ import headscope
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
 from headscope.models.small_vocabulary import with_pieces
+from headscope.outputs.outputs import masked_outputs
 from headscope.studies.training.pretrain.blocks import DocumentPieces, TextBlock, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
 from headscope.studies.training.pretrain.text import LabText, lab_text
 from headscope.studies.training.pretrain.ways import WAYS, spans, whole_words, words_of
 from headscope.training.dataset import DEVLIN
+from headscope.training.piece_frequencies import unigram_outputs
 from support.tiny import byte_tokenizer, tiny_tokenizer
 from support.written import corpus
 
@@ -163,6 +165,20 @@ def test_ways_begin_with_the_same_weights(text: LabText) -> None:
         assert all(torch.equal(weight, others[name]) for name, weight in weights[0].items())
 
 
+def test_ways_are_judged_by_the_same_masks(text: LabText) -> None:
+    masks = [np.concatenate(run(text, way).examples.pieces) for way in WAYS if not WAYS[way].causal]
+    assert all(np.array_equal(others, masks[0]) for others in masks)
+
+
+def test_the_start_knows_frequencies_alone(text: LabText) -> None:
+    """Many pieces of the vocabulary are unseen: a bias of another rule for these would begin above the loss."""
+    unseen = replace(text, train=text.train[:2])
+    start, judged = run(unseen, "tokens").start(), unseen.judged(0, causal=False)
+    loss, pieces, _ = masked_outputs(start.model, *judged).sum(0)
+    frequent, _, _ = unigram_outputs(judged[1], unseen.frequencies).sum(0)
+    assert loss / pieces == pytest.approx(frequent / pieces, abs=0.02)
+
+
 def test_next_word_sees_nothing_that_follows(text: LabText) -> None:
     network = run(text, "next-word").start().network.eval()
     ids = torch.tensor(text.dev[0].inputs["input_ids"])[None]
@@ -173,6 +189,13 @@ def test_next_word_sees_nothing_that_follows(text: LabText) -> None:
     torch.testing.assert_close(first[:, :-1], second[:, :-1])
     inputs, pieces = text.judged(0, causal=True)
     assert inputs is text.dev and pieces[0][0] == ids[0, 1]
+
+
+def test_rare_words_are_cut_into_frequent_pieces() -> None:
+    tokenizer, written = headscope.load("minilm").tokenizer, corpus("x.txt", TEXT)
+    few, many = (lab_text(tokenizer, written, PretrainingPlan(pieces=pieces), 32, 0).tokenizer for pieces in (4, 99))
+    assert len(many) - len(few) == 9 - 4 and few.tokenize("the bird") == ["the", "b", "##i", "##r", "##d"]
+    assert many.tokenize("the bird") == ["the", "bird"]
 
 
 def test_a_cut_vocabulary_cuts_the_text_as_before() -> None:

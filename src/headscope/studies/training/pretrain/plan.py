@@ -33,6 +33,7 @@ class PretrainingPlan:
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
     * `shape`: Train models of this shape: layers x heads x width.
     * `held_out`: Hold out this fraction of the text, its last documents, and score on it.
+    * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
     """
 
@@ -40,6 +41,7 @@ class PretrainingPlan:
     seeds: Annotated[int, Range(1, 100)] = 2
     shape: str = "4x4x128"
     held_out: Annotated[float, Range(0, 1)] = 0.1
+    pieces: Annotated[int, Range(1, 1_000_000)] = 2000
     shuffle: bool = False
 
     @property

@@ -131,17 +131,9 @@ class PretrainingRun:
         """The inputs of the way, and those that it is judged by."""
         inputs = [block.encoded(index, self.text.tokenizer) for index, block in enumerate(self.text.train)]
         objective: dict[str, Any] = {"choose": self.way.choose, "static": self.way.static, "causal": self.way.causal}
-        mine: MaskedTrainingSet = MaskedTrainingSet(inputs, self.text.tokenizer, DEVLIN, self.seed, **objective)
-        if self.way.second:
-            mine = PairTrainingSet(
-                inputs,
-                self.text.tokenizer,
-                DEVLIN,
-                self.seed,
-                blocks=self.text.train,
-                second=self.way.second,
-                **objective,
-            )
+        pairs = {"blocks": self.text.train, "second": self.way.second} if self.way.second else {}
+        kind = PairTrainingSet if self.way.second else MaskedTrainingSet
+        mine = kind(inputs, self.text.tokenizer, DEVLIN, self.seed, **objective, **pairs)
         return MaskedExamples(mine, *self.text.judged(self.judged_by, causal=self.way.causal))
 
     def start(self) -> InitialModel:
@@ -159,7 +151,7 @@ class PretrainingRun:
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
             if self.way.second:
                 network.add_module(PAIR_HEAD, nn.Linear(self.shape.width, 2))
-        set_output_bias(network, self.text.counts)
+        set_output_bias(network, self.text.frequencies)
         return InitialModel(network, tokenizer, ordinary=ordinary)
 
     def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:

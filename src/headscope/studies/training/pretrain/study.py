@@ -19,7 +19,7 @@ from headscope.studies.training.pretrain.text import lab_text
 from headscope.studies.training.pretrain.variables import to_variables
 from headscope.training.beginning import run_environment
 from headscope.training.parallel import do_trainings, open_training
-from headscope.training.piece_frequencies import log_frequencies, unigram_outputs
+from headscope.training.piece_frequencies import unigram_outputs
 
 
 def run(
@@ -58,6 +58,7 @@ def run(
     text_settings = {
         "corpus": f"{corpus.n_examples} examples of {corpus.sha256}",
         "held_out": plan.held_out,
+        "pieces": plan.pieces,
         "shuffle": plan.shuffle,
     }
     seeds = range(settings.seed, settings.seed + plan.seeds)
@@ -73,11 +74,10 @@ def run(
         for training in planned:
             training.record.refuse_missing()
     by_way = {way: [training for training in planned if training.name == way] for way in names}
-    frequencies = log_frequencies(text.counts)
     variables = to_variables(
         {way: [training.result(environment, settings) for training in runs] for way, runs in by_way.items()},
         {way: [training.record.heads() for training in runs] for way, runs in by_way.items()},
-        {way: unigram_outputs(runs[0].examples.pieces, frequencies) for way, runs in by_way.items()},
+        {way: unigram_outputs(runs[0].examples.pieces, text.frequencies) for way, runs in by_way.items()},
         [encoded.unit for encoded in text.dev],
         settings,
     )

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
@@ -14,8 +14,9 @@ from headscope.encoding.masking import masked, next_pieces
 from headscope.errors import HeadscopeError
 from headscope.models.small_vocabulary import with_pieces
 from headscope.storage.hashes import hash_of
-from headscope.studies.training.pretrain.blocks import SPECIAL, TextBlock, shuffled, streams
+from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
+from headscope.training.piece_frequencies import log_frequencies
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class LabText:
         return hash_of([backend.to_str().encode()])
 
     @cached_property
-    def counts(self) -> Int[np.ndarray, " piece"]:
-        """How often each piece occurs in the text that is trained on."""
+    def frequencies(self) -> Float[np.ndarray, " piece"]:
+        """Log frequency of each piece by the text that is trained on."""
         rows = np.concatenate([part[:, 0] for block in self.train for part in (block.first, block.second)])
         counts = np.bincount(rows, minlength=len(self.tokenizer))
         counts[self.tokenizer.all_special_ids] = 0
-        return counts
+        return log_frequencies(counts)
 
     def judged(self, seed: int, *, causal: bool) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
         """The held-out inputs with [MASK] in the place of 15% of their tokens, the same for all ways, and the pieces.
@@ -61,12 +62,10 @@ def lab_text(
     for name in ("mask", "cls", "sep", "pad"):
         if getattr(tokenizer, f"{name}_token_id") is None:
             raise HeadscopeError(f"the tokenizer has no {name} token; name a BERT, such as --tokenizer minilm")
-    documents = streams(tokenizer, corpus)
+    cut = _with_frequent_pieces(tokenizer, streams(tokenizer, corpus), plan.pieces)
+    documents = streams(cut, corpus)
     documents = shuffled(documents, seed) if plan.shuffle and documents else documents
     blocks = [block for stream in documents for block in stream.blocks(max_tokens - SPECIAL)]
-    pieces = {piece for stream in documents for piece in np.unique(stream.rows[:, 0]).tolist()}
-    cut, numbers = with_pieces(tokenizer, pieces)
-    blocks = [_renumbered(block, numbers) for block in blocks]
     first = _first_held_out(blocks, plan.held_out, by_document=corpus.by_document)
     train, dev = blocks[:first], blocks[first:]
     if len(train) < 2 or not dev:
@@ -81,9 +80,13 @@ def lab_text(
     return LabText(train, inputs, cut)
 
 
-def _renumbered(block: TextBlock, numbers: Int[np.ndarray, " piece"]) -> TextBlock:
-    first, second = (np.column_stack([numbers[part[:, 0]], part[:, 1]]) for part in (block.first, block.second))
-    return TextBlock(first, second, block.document)
+def _with_frequent_pieces(
+    tokenizer: PreTrainedTokenizerBase, documents: list[DocumentPieces], number: int
+) -> PreTrainedTokenizerBase:
+    """The tokenizer with the most frequent pieces of some documents, and single characters."""
+    counts = np.bincount(np.concatenate([stream.rows[:, 0] for stream in documents])) if documents else np.empty(0)
+    frequent = np.argsort(-counts, kind="stable")[:number]
+    return with_pieces(tokenizer, frequent[counts[frequent] > 0].tolist())[0]
 
 
 def _first_held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> int:

@@ -91,8 +91,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         environment.checkpoint, settings.seed, frozen=encoder == "frozen", remote_code=environment.remote_code
     )
     text = held_out_text(start.model, corpus, held_out, max_tokens, settings)
-    counts = piece_counts(text.train, start.tokenizer, start.network.config.vocab_size)
-    set_output_bias(start.network, counts)
+    frequencies = log_frequencies(piece_counts(text.train, start.tokenizer, start.network.config.vocab_size))
+    set_output_bias(start.network, frequencies)
     mark_adapted(start.network.config, _note(environment, corpus, encoder, epochs))
     set_for_training(start.network, dropout, environment.device)
     nn.Module.to(start.network, environment.device)
@@ -104,9 +104,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
     trained = _trained(start, examples, recipe, settings, record)
-    variables = to_variables(
-        before, trained, examples, log_frequencies(counts), settings, [segment.unit for segment in text.dev]
-    )
+    variables = to_variables(before, trained, examples, frequencies, settings, [segment.unit for segment in text.dev])
     attributes = _attributes(start, environment, corpus, text, settings) | {
         "new_weights": ", ".join(start.new),
         "recipe": json.dumps(settled | recipe.as_settings()),
