@@ -32,7 +32,7 @@ class PretrainingPlan:
       next-word.
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
     * `shape`: Train models of this shape: layers x heads x width.
-    * `held_out`: Hold out this fraction of the text, its last documents, and score on it.
+    * `held_out`: Hold out documents spread over the text, this fraction of it, and score on them.
     * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
     """

@@ -1,5 +1,6 @@
 """The text of a pre-training: blocks to train on, and held-out inputs that all ways are judged by."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,7 +56,7 @@ class LabText:
 def lab_text(
     tokenizer: PreTrainedTokenizerBase, corpus: Corpus, plan: PretrainingPlan, max_tokens: int, seed: int
 ) -> LabText:
-    """Read a corpus in blocks of at most `max_tokens` tokens, the last documents, or blocks, held out.
+    """Read a corpus in blocks of at most `max_tokens` tokens, documents, or blocks, spread over it held out.
 
     Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], or the text is too short.
     """
@@ -66,8 +67,9 @@ def lab_text(
     documents = streams(cut, corpus)
     documents = shuffled(documents, seed) if plan.shuffle and documents else documents
     blocks = [block for stream in documents for block in stream.blocks(max_tokens - SPECIAL)]
-    first = _first_held_out(blocks, plan.held_out, by_document=corpus.by_document)
-    train, dev = blocks[:first], blocks[first:]
+    held_out = _held_out(blocks, plan.held_out, by_document=corpus.by_document)
+    dev = [block for number, block in enumerate(blocks) if number in held_out]
+    train = [block for number, block in enumerate(blocks) if number not in held_out]
     if len(train) < 2 or not dev:
         raise HeadscopeError(
             f"corpus '{corpus.name}': {sum(len(stream.rows) for stream in documents):,} pieces give {len(train)} "
@@ -89,9 +91,20 @@ def _with_frequent_pieces(
     return with_pieces(tokenizer, frequent[counts[frequent] > 0].tolist())[0]
 
 
-def _first_held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> int:
-    """The number of the first block that is held out; with documents it begins one."""
-    first = len(blocks) - max(1, round(share * len(blocks)))
-    while by_document and first > 0 and blocks[first].document == blocks[first - 1].document:
-        first -= 1
-    return first
+def _held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> set[int]:
+    """The numbers of the held-out blocks, spread evenly over the text: of whole documents where there are some.
+
+    >>> numbers = np.zeros((0, 2), dtype=int)
+    >>> blocks = [TextBlock(numbers, numbers, document) for document in range(10) for _ in range(2)]
+    >>> sorted(_held_out(blocks, 0.2, by_document=True)), sorted(_held_out(blocks, 0.1, by_document=False))
+    ([4, 5, 14, 15], [4, 14])
+    """
+    units = [block.document if by_document else number for number, block in enumerate(blocks)]
+    owed, chosen = 0.0, set[int]()
+    for unit, size in Counter(units).items():
+        owed += share * size
+        if owed >= size / 2:
+            owed -= size
+            chosen.add(unit)
+    chosen = chosen or set(units[-1:])
+    return {number for number, unit in enumerate(units) if unit in chosen}
