@@ -169,7 +169,7 @@ def test_importances_of_a_text_are_those_of_python(client: TestClient, session: 
     answer = client.post("/api/importance", json={"id": text, "method": "gradient_input"}).json()
     (expected,) = importances(session.models[0], "The old cat.", "gradient_input")
     np.testing.assert_array_equal(answer["values"], expected)
-    assert answer["target"] == expected.attrs["target"] and answer["prediction"] == ""
+    assert answer["target"] == expected.attrs["differentiated"] and answer["prediction"] == ""
     unknown = client.post("/api/importance", json={"id": text, "method": "gradients"})
     assert unknown.status_code == 400 and "did you mean" in unknown.json()["error"]
 

@@ -99,7 +99,7 @@ def assert_pairs(result: xr.Dataset, expected: list[dict[str, Any]]) -> None:
         values = [value for one in expected for value in one["pairs"].get(key, ())]
         name = "piece_pair_multiple" if key[2:] else "piece_pair_attention"
         at = dict(zip(("from_piece", "piece"), key, strict=False))
-        assert np.abs(np.mean(values, 0) - result[name].sel(at).values).max() < 1e-5
+        np.testing.assert_allclose(result[name].sel(at), np.mean(values, 0), rtol=1e-5, atol=1e-5)
         assert result[f"{name}_n_examples"].sel(at) == len(values)
     assert result["piece_pair_attention"].notnull().any(("layer", "head")).sum() * 2 == len(
         {key for one in expected for key in one["pairs"]}
