@@ -113,7 +113,7 @@ def written(
     (folder / "pairs.jsonl").write_text("\n".join([*pairs, ""]), encoding="utf-8")
     words = ("ablate", cases / "bert-words", "--task", f"cloze:{folder / 'pairs.jsonl'}", "--resamples", "20")
     found["ablate"].append(run(*words, out=folder / "out-suite", page=False))
-    quick = ("--tasks", "part_of_speech", "--remove", "part_of_speech", "--cases", "60", "--predictions", "20")
+    quick = ("--tasks", "part_of_speech", "--remove", "part_of_speech", "--cases", "60", "--predicted", "20")
     words = ("layers", cases / "bert-words", "sample", *quick, "--no-random", "--penalties", "10", "--resamples", "20")
     found["layers"].append(run(*words, out=folder / "out-removed", page=False))
     # A word that is predicted is a decision.

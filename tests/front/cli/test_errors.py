@@ -68,6 +68,6 @@ def test_help_shows_no_python_type(words: list[str]) -> None:
     ],
 )
 def test_help_lists_the_names_that_an_option_takes(study: str, names: list[str]) -> None:
-    shown = run_command(study, "--help", terminal_width=240).stdout
+    shown = run_command(study, "--help", terminal_width=200).stdout
     text = " ".join(shown.replace("│", " ").split())
     assert ", ".join(names) in text

@@ -28,7 +28,7 @@ CLASSES = {
     "NOUN": ["bank", "bird", "book", "cat", "child", "dog", "door", "garden"],
     "VERB": ["came", "ran", "saw", "sat", "said", "walked"],
 }
-QUICK: dict[str, Any] = {"penalties": "100", "random": False, "codes": False, "mix": False, "predictions": 300}
+QUICK: dict[str, Any] = {"penalties": "100", "random": False, "codes": False, "mix": False, "predicted": 300}
 
 
 def sentences(seed: int = 0, number: int = 150) -> list[Sentence]:

@@ -56,7 +56,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     memory: Annotated[float, Range(0, 1000)] = 4.0,
     full: bool = False,
     remove: str | None = None,
-    predictions: Annotated[int, Range(20, 100_000)] = 500,
+    predicted: Annotated[int, Range(20, 100_000)] = 500,
 ) -> xr.Dataset:
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
 
@@ -91,7 +91,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       and those of labelled spans, take all.
     * `remove`: Remove the answers of these tasks from the states of each layer, and let the model go on: its loss of
       words before and after, beside the removal of random directions (Elazar, Ravfogel et al. 2021).
-    * `predictions`: Measure these losses on at most this number of pieces of tested sentences.
+    * `predicted`: Measure these losses on at most this number of pieces of tested sentences.
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
@@ -130,7 +130,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
     if to_remove:
-        words = word_losses(model, texts, predictions, draws, settings)
+        words = word_losses(model, texts, predicted, draws, settings)
         removals = {name: removal(words, fitted, settings.on_progress) for name, fitted in erasers.items()}
         variables |= removal_variables(order, removals)
     attributes |= states.read | {
