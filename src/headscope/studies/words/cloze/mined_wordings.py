@@ -104,7 +104,8 @@ def _fillings(
     total, read = np.zeros(0), 0
     for part in predictor.inputs([_at_mask(text, int(tokenizer.mask_token_id), at) for text in texts]):  # type: ignore[arg-type]
         for reads, logits in (pair for few in part.batches(settings.batch_tokens) for pair in predictor.logits(few)):
-            values = logits.log_softmax(-1)[torch.from_numpy(reads.read)].double().sum(0).cpu().numpy()
+            logs = logits - logits.logsumexp(-1, keepdim=True)
+            values = logs[torch.from_numpy(reads.read)].double().sum(0).cpu().numpy()
             total, read = values + (total if read else 0), read + len(reads.read)
     fillings = []
     for piece in np.argsort(-total)[:TRIED].tolist():
