@@ -6,6 +6,7 @@ All read the same inputs, two parts of a text that follow each other, and all bu
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from jaxtyping import Int
@@ -56,8 +57,10 @@ def another_text(blocks: Sequence[TextBlock], index: int, random: np.random.Gene
     here = blocks[index]
     if random.random() < 0.5:
         return here, True
-    others = [block for block in blocks if block.document != here.document] or blocks
-    return here.followed_by(others[int(random.integers(len(others)))].second), False
+    several = blocks[0].document != blocks[-1].document  # the blocks of a document follow each other
+    draws = (blocks[int(random.integers(len(blocks)))] for _ in count())
+    other = next(block for block in draws if not several or block.document != here.document)
+    return here.followed_by(other.second), False
 
 
 def turned_round(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> tuple[TextBlock, bool]:
