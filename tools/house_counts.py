@@ -32,8 +32,8 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 93_975,
-    "src: files": 718,
+    "src: lines": 93_932,
+    "src: files": 717,
     "src: files under 30 lines": 50,
     "functions with more than 12 arguments": 3,
     "classes from BaseException": 0,

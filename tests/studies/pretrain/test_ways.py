@@ -10,12 +10,12 @@ import torch
 import headscope
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
-from headscope.models.small_vocabulary import with_pieces
+from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.outputs.outputs import masked_outputs
 from headscope.studies.training.pretrain.blocks import DocumentPieces, TextBlock, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
-from headscope.studies.training.pretrain.text import LabText, lab_text
+from headscope.studies.training.pretrain.text import LabText, _with_frequent_pieces, lab_text
 from headscope.studies.training.pretrain.ways import WAYS, spans, whole_words, words_of
 from headscope.training.dataset import DEVLIN
 from headscope.training.piece_frequencies import unigram_outputs
@@ -201,11 +201,11 @@ def test_rare_words_are_cut_into_frequent_pieces() -> None:
 def test_a_cut_vocabulary_cuts_the_text_as_before() -> None:
     tokenizer = headscope.load("minilm").tokenizer
     pieces = tokenizer("The cats were unbelievably noisy.")["input_ids"]
-    cut, numbers = with_pieces(tokenizer, pieces)
+    numbers = {old: new for new, old in enumerate(kept_pieces(tokenizer, pieces))}
+    cut, other = with_pieces(tokenizer, [*numbers], 32), byte_tokenizer()
     again = cut("The cats were unbelievably noisy.", "Noisy cats")
-    assert again["input_ids"][: len(pieces)] == numbers[pieces].tolist()
+    assert again["input_ids"][: len(pieces)] == [numbers[piece] for piece in pieces]
     before = tokenizer("The cats were unbelievably noisy.", "Noisy cats")["input_ids"]
     assert cut.convert_ids_to_tokens(again["input_ids"]) == tokenizer.convert_ids_to_tokens(before)
     assert len(cut) < 3000 and cut("zebra")["input_ids"].count(cut.unk_token_id) == 0, "characters stay"
-    other = byte_tokenizer()
-    assert with_pieces(other, [1])[0] is other, "of another kind"
+    assert _with_frequent_pieces(other, streams(other, corpus("x.txt", TEXT)), 1, 32) is other, "of another kind"

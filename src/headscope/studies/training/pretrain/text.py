@@ -13,7 +13,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import masked, next_pieces
 from headscope.errors import HeadscopeError
-from headscope.models.small_vocabulary import with_pieces
+from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
@@ -63,7 +63,7 @@ def lab_text(
     for name in ("mask", "cls", "sep", "pad"):
         if getattr(tokenizer, f"{name}_token_id") is None:
             raise HeadscopeError(f"the tokenizer has no {name} token; name a BERT, such as --tokenizer minilm")
-    cut = _with_frequent_pieces(tokenizer, streams(tokenizer, corpus), plan.pieces)
+    cut = _with_frequent_pieces(tokenizer, streams(tokenizer, corpus), plan.pieces, max_tokens)
     documents = streams(cut, corpus)
     documents = shuffled(documents, seed) if plan.shuffle and documents else documents
     blocks = [block for stream in documents for block in stream.blocks(max_tokens - SPECIAL)]
@@ -83,12 +83,19 @@ def lab_text(
 
 
 def _with_frequent_pieces(
-    tokenizer: PreTrainedTokenizerBase, documents: list[DocumentPieces], number: int
+    tokenizer: PreTrainedTokenizerBase, documents: list[DocumentPieces], number: int, max_tokens: int
 ) -> PreTrainedTokenizerBase:
-    """The tokenizer with the most frequent pieces of some documents, and single characters."""
-    counts = np.bincount(np.concatenate([stream.rows[:, 0] for stream in documents])) if documents else np.empty(0)
+    """The tokenizer with the most frequent pieces of some documents, and single characters; as it is if no WordPiece.
+
+    A WordPiece tokenizer takes the longest piece: without rare ones frequent pieces stay as they are.
+    """
+    backend: Any = tokenizer.backend_tokenizer
+    if type(backend.model).__name__ != "WordPiece" or not documents:
+        return tokenizer
+    counts = np.bincount(np.concatenate([stream.rows[:, 0] for stream in documents]))
     frequent = np.argsort(-counts, kind="stable")[:number]
-    return with_pieces(tokenizer, frequent[counts[frequent] > 0].tolist())[0]
+    used = frequent[counts[frequent] > 0].tolist()
+    return with_pieces(tokenizer, kept_pieces(tokenizer, used), max_tokens)
 
 
 def _held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> set[int]:
