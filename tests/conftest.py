@@ -25,6 +25,7 @@ from headscope.capture import observer
 from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
+from headscope.outputs import size_and_speed
 from headscope.passes import shards
 from support import quick_models
 from support.pages import not_written
@@ -213,16 +214,15 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_power_cut() -> Iterator[None]:
-    """Files need not survive a power cut: to wait for the disk takes longer than most tiny files."""
+def without_waiting() -> Iterator[None]:
+    """What takes longer than most work of tests is left out.
+
+    Files need not survive a power cut, pages of several results are written in this process, models are timed once
+    after the round that warms up, and no garbage is looked for at the end of a training.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_process() -> Iterator[None]:
-    """Pages of several results are written in this process: to start others takes longer than tiny pages."""
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(export, "MOST_PROCESSES", 1)
+        patch.setattr(size_and_speed, "ROUNDS", 2)
+        patch.setattr("accelerate.utils.memory.gc", Mock())
         yield

@@ -133,7 +133,3 @@ def test_the_main_job_needs_no_extra(tmp_path):
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").is_file() and (tmp_path / "result.nc").is_file()
-
-
-def test_require_imports_the_package():
-    assert require("vl_convert").__name__ == "vl_convert"

@@ -11,7 +11,7 @@ from benchmarks.shrink.ways import Row
 
 from headscope import Model, load
 from headscope.models.onnx import first_output, session_of
-from headscope.outputs.size_and_speed import in_turns, pass_seconds
+from headscope.outputs.size_and_speed import by_round, pass_seconds
 
 Shape = tuple[int, int]
 Timed = Callable[[torch.Tensor], float]
@@ -28,7 +28,7 @@ def milliseconds(rows: Sequence[Row], shapes: Sequence[Shape], rounds: int) -> n
     table = []
     for shape in shapes:
         ids = torch.randint(5, min(most), shape, generator=random)
-        table.append(in_turns([partial(one, ids) for one in timed], rounds + 1))
+        table.append(np.median(by_round([partial(one, ids) for one in timed], rounds + 1), axis=1))
     return 1000 * np.array(table).T
 
 

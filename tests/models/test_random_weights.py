@@ -11,6 +11,7 @@ from headscope.corpora import Options
 from headscope.models import random_weights
 from headscope.models.random_weights import untrained
 from headscope.storage.kept_inputs import inputs_kept
+from support.tiers import chosen
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 
@@ -46,7 +47,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("study", OPTIONS)
+@pytest.mark.parametrize("study", chosen(OPTIONS, lambda study: study in ("relations", "probe")))
 def test_of_a_large_model_one_is_in_memory_at_a_time_and_none_while_probes_learn(
     study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,14 +18,13 @@ BEST = "best|broadest|clearest|greatest|highest|largest|least important|lowest|m
 # What scores are compared with, bounds, and what a number is defined by: no head or layer is the best by these.
 DEFINED = "at most|most frequent|best (baseline|fixed word|parser without)|nearest (mention|and head)|largest over its"
 NAMES_A_BEST = re.compile(rf"(?!\b({DEFINED})\b)\b(?<!at )({BEST})\b", re.IGNORECASE)
+# Planted cases and noises of the second tier: these take seconds, and have quicker tests of their own.
+SLOW = ("landscape", "pretrain", "shrink", "structure")
 NOISES = [
-    pytest.param(study, noise, marks=pytest.mark.thorough if number else ())
+    pytest.param(study, noise, marks=pytest.mark.thorough if number or study == "pretrain" else ())
     for study, case in CASES.items()
     for number, noise in enumerate(case.noises[: 1 if study in DEAR else None])
 ]
-
-# Planted cases in the first tier: these take seconds, and have quicker tests of their own.
-SLOW = ("landscape", "shrink", "structure")
 PLANTED = chosen(CASES, lambda study: study in [*CASES][::2] and study not in SLOW)
 OTHER_KINDS = [
     pytest.param(study, noise, marks=pytest.mark.thorough)

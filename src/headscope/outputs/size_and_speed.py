@@ -58,28 +58,17 @@ def forward_seconds(models: list[Model]) -> list[float]:
     return np.median(seconds_by_round(models, ((BATCH, TOKENS),))[:, 0], axis=0).tolist()
 
 
-def seconds_by_round(
-    models: Sequence[Model], shapes: Shapes, rounds: int = ROUNDS
-) -> Float[np.ndarray, "round shape model"]:
+def seconds_by_round(models: Sequence[Model], shapes: Shapes) -> Float[np.ndarray, "round shape model"]:
     """Seconds of a forward pass of each model, for random tokens without padding; models take turns.
 
-    * `shapes`: numbers of inputs and of tokens; `rounds`: the first, which warms up, is left out.
+    * `shapes`: numbers of inputs and of tokens.
     """
     smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
     most, seconds = min(model.max_tokens for model in models), []
     for batch, tokens in shapes:
         ids = random_tokens(smallest, batch, min(tokens, most))
-        seconds.append(by_round([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds))
+        seconds.append(by_round([partial(pass_seconds, model, ids.to(model.device)) for model in models], ROUNDS))
     return np.array(seconds).transpose(2, 0, 1)
-
-
-def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:
-    """Median seconds of functions that take turns (each returns its own); the first round warms up and is left out.
-
-    >>> in_turns([iter([9.0, 1.0, 3.0]).__next__, iter([9.0, 2.0, 2.0]).__next__], 3)
-    [2.0, 2.0]
-    """
-    return list(map(median, by_round(timed, rounds)))
 
 
 def by_round(timed: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:
@@ -109,7 +98,7 @@ def pass_seconds(model: Model, ids: Int[torch.Tensor, "example token"]) -> float
     return time.perf_counter() - start
 
 
-def file_seconds(sessions: Sequence[Any], ids: Tensor, rounds: int = ROUNDS) -> list[float]:
+def file_seconds(sessions: Sequence[Any], ids: Tensor) -> list[float]:
     """Median seconds of a pass of each file over the same tokens without padding; files take turns."""
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
 
@@ -118,4 +107,4 @@ def file_seconds(sessions: Sequence[Any], ids: Tensor, rounds: int = ROUNDS) -> 
         first_output(session, inputs)
         return time.perf_counter() - start
 
-    return in_turns([partial(seconds, session) for session in sessions], rounds)
+    return list(map(median, by_round([partial(seconds, session) for session in sessions], ROUNDS)))

@@ -12,6 +12,7 @@ import headscope
 from headscope import catalog
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
+from headscope.report.study_page import StudyPage
 from support.cli import run_command
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -34,6 +35,7 @@ def profiled(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("profiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "interactive", lambda: True)
+        patch.setattr(StudyPage, "figures", lambda page, draw=StudyPage.figures: draw(page)[:2])
         return folder, run_command("profile", model, "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
 
 

@@ -138,7 +138,8 @@ def test_a_study_that_breaks_is_said_and_the_others_run(model: Path, tmp_path: P
 
 def test_ctrl_c_in_a_study_ends_the_survey(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     attributions_by(lambda *_, **given: attributions_run(*_, **given).assign_attrs(interrupted="3 of 12"), monkeypatch)
-    ended = run_command("survey", model, "sample", "--only", "profile,attributions", *FEW, "-o", tmp_path / "out")
+    words = ("survey", model, "sample", "--only", "profile,attributions", *FEW, "--limit", "2", "-o", tmp_path / "out")
+    ended = run_command(*words)
     assert ended.exit_code == 130 and "it ended with" not in ended.output
     assert not (tmp_path / "out" / "portrait.html").exists()
 

@@ -92,7 +92,7 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
 
 
 def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
-    prices = measure(original, ((1, 8),), rounds=2)
+    prices = measure(original, ((1, 8),))
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
     for _, size in original.smaller(original.size, 4):
@@ -232,4 +232,4 @@ def test_a_model_that_takes_no_empty_states_keeps_a_neuron_in_each_layer() -> No
     model = headscope.wrap(tiny_gpt2(), tiny_tokenizer())
     found = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUICK, fine=True)
     assert found.least_neurons == 1
-    assert measure(found, ((1, 8),), 2).widths[-1] >= 1
+    assert measure(found, ((1, 8),)).widths[-1] >= 1

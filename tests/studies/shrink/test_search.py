@@ -151,7 +151,7 @@ def test_prices_between_timed_widths_are_interpolated() -> None:
 
 
 def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original) -> None:
-    prices = measure(original, ((1, 8), (4, 16)), rounds=2)
+    prices = measure(original, ((1, 8), (4, 16)))
     seconds = np.array([prices.seconds(even((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
     assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
     assert (prices.seconds(even((0,), 32, 4)) <= seconds[0]).all()

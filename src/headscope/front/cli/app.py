@@ -3,8 +3,9 @@
 import gc
 import os
 import sys
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from inspect import getdoc
+from typing import Annotated, Any
 
 import typer
 
@@ -56,26 +57,22 @@ def application(arguments: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(epilog=EXAMPLES)(with_shared(options))
-    for name, run in {"survey": survey, "claims": claims, "reproduce": reproduce}.items():
-        app.command(name, rich_help_panel=EVERYTHING)(with_shared(run))
+    for run in (survey, claims, reproduce):
+        _add_tool(app, run.__name__, run, arguments, EVERYTHING)
     for question, studies in catalog.studies_by_question().items():
         for study in studies:
             _add(app, study, arguments, question)
-    tools = {
-        "report": report,
-        "head": head,
-        "join": join,
-        "export": export,
-        "cite": cite,
-        "push": push,
-        "rerun": rerun,
-        "verify": verify,
-        "view": view,
-    }
-    tools["index"] = tool("viewer/commands", "index")
-    for name, run in ({"list": user_errors(debug=False)(list_catalog)} | tools).items():
-        app.command(name, rich_help_panel=TOOLS)(with_shared(run))
+    tools = {run.__name__: run for run in (report, head, join, export, cite, push, rerun, verify, view)}
+    tools = {"list": user_errors(debug=False)(list_catalog)} | tools | {"index": tool("viewer/commands", "index")}
+    for name, run in tools.items():
+        _add_tool(app, name, run, arguments, TOOLS)
     return app
+
+
+def _add_tool(app: typer.Typer, name: str, run: Callable[..., Any], arguments: list[str], panel: str) -> None:
+    """Add the command of a tool, as `_add` does that of a study."""
+    called = with_shared(run) if not arguments or name in arguments else lambda: None
+    app.command(name, help=getdoc(run), rich_help_panel=panel)(called)
 
 
 def _add(app: typer.Typer, study: str, arguments: list[str], panel: str) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from headscope.models import Model
 from headscope.models.removable_parts import GateValues, Kept, parts_of
 from headscope.models.smaller import cut
-from headscope.outputs.size_and_speed import ROUNDS, Shapes, megabytes, seconds_by_round
+from headscope.outputs.size_and_speed import Shapes, megabytes, seconds_by_round
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import Size, SizeTarget
 
@@ -71,7 +71,7 @@ class Prices:
         return max(float((self.seconds(size) / self.seconds(original)).mean()), LEAST_SHARE)
 
 
-def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
+def measure(original: Original, shapes: Shapes) -> Prices:
     """Time models of some sizes on this machine; they take turns.
 
     The shortest of the rounds counts: what else the machine does only adds to a time.
@@ -84,7 +84,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
-    table = seconds_by_round([*models, shallow, few], shapes, rounds).min(0).T
+    table = seconds_by_round([*models, shallow, few], shapes).min(0).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
