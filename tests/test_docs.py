@@ -52,7 +52,7 @@ QUICK = {
     "finetune": ["--epochs", "1"],
     "kv": ["--window", "2", "--length", "30", "--texts", "2"],
     "landscape": ["--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"],
-    "pretrain": ["--epochs", "1", "--shape", "1x2x8", "--seeds", "1"],
+    "pretrain": ["--epochs", "1", "--shapes", "1x2x8", "--seeds", "1"],
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
     "lens": ["--predictions", "40", "--map-predictions", "40"],

@@ -48,9 +48,11 @@ def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(fo
     assert "makes a text more than 10,000 times as long; save the" in str(error.value)
 
 
-def test_the_files_of_a_tokenizer_are_read_once(folder: Path) -> None:
+def test_the_files_of_a_tokenizer_are_read_and_kept_once(folder: Path) -> None:
+    edit(folder / "tokenizer_config.json", tokenizer_class="BertTokenizer")
     with patch.object(Path, "read_text", autospec=True, side_effect=Path.read_text) as read:
-        load_tokenizer(locate(str(folder)))
+        tokenizer = load_tokenizer(locate(str(folder)))
+    assert not {"_vocab", "_merges"} & vars(tokenizer).keys()
     names = [call.args[0].name for call in read.call_args_list]
     assert names.count("tokenizer.json") == names.count("tokenizer_config.json") == 1
 

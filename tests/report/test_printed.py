@@ -13,7 +13,7 @@ from support.cli import run_command
 from support.profile_result import profile_result
 
 CELLS = [(("a|b", 1), [("0.5173", "0.42, 0.61"), ("82.46%", "81.2%, 83.7%")]), (("50%", 2), [None, ("3", "")])]
-TABLE = Table("score", "Scores", ("relation", "layer"), (Column("one", "One"), Column("two", "Two")), CELLS)
+TABLE = Table("score", "scores", ("relation", "layer"), (Column("one", "One"), Column("two", "Two")), CELLS)
 
 
 def test_csv_has_numbers_as_printed_and_their_intervals() -> None:

@@ -54,9 +54,10 @@ FRAME = {"typical_map"}
 OF_WATCH = ("step_largest", "step_sink", "step_received")
 # What takes more layers, seeds, words or other models and texts than the small results have.
 SELDOM = {
+    "ablate": {"gate_correlation", "random_flip", "trigger_flip", "trigger_lead"},
     "cloze": {"human_agreement"},
     "film": {"order_of_layers", *OF_WATCH},
-    "finetune": {"early_correlation"},
+    "finetune": {"early_correlation", "chain_score"},
     "pretrain": {"first_step", "first_step_by_seed"},
     "probe": {"relation_contribution"},
     "prune": {"cache_bytes"},

@@ -358,7 +358,7 @@ CASES = {
     "pretrain": ClaimCase(
         lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.repeated, "All ways predict the held-out text", 160,
         None,
-        {"ways": "tokens", "shape": "1x1x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
+        {"ways": "tokens", "shapes": "1x1x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
         | {"seeds": 3},
         single=False,
     ),

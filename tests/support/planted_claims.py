@@ -60,9 +60,12 @@ COORDS: Mapping[str, list[Any]] = {
     "init": ["random", "frozen", "finetuned", "adapters"],
     "model": ["tuned"],
     "seed": [0, 1, 2],
+    "way": ["tokens 2x4x128", "tokens 4x2x128"],
+    "step": [0, 1024],
 }
 HEADS = ("layer", "head")
 DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "pretrain": {"held_out_loss": ("way", "step")},
     "profile": {
         **{"attention_to": (*HEADS, "token_class"), "attention_offset": (*HEADS, "offset"), "sep_to_sep": HEADS},
         **{"entropy": HEADS, "cls_entropy": HEADS, "uniform_entropy": (), "token_share": ("token_class",)},

@@ -20,6 +20,7 @@ from headscope.training.recorders import NormRecorder
 from headscope.training.ways import begin, merged, way_names
 from support.small_tasks import birds, tiny_folder
 from support.tiers import in_turn
+from support.tiny import save_tiny, tiny_gpt2
 
 TASK = birds(8, 16)
 RECIPE = TrainingRecipe(batch=8, epochs=1, learning_rate=1e-2, max_tokens=32)
@@ -139,6 +140,32 @@ def test_the_upper_half_of_stacked_layers_is_the_lower_one(folder: Path, tmp_pat
     layers = network.base_model.encoder.layer
     for one, other in zip(layers[0].parameters(), layers[1].parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_the_layer_that_reads_cls_of_a_centred_model_gets_nothing_but_its_bias_on_average(
+    folder: Path, tmp_path: Path
+) -> None:
+    start, plain = (started(folder, tmp_path / way, way) for way in ("centred", "finetuned"))
+    outputs: list[torch.Tensor] = []
+    dense: Any = start.network.base_model.pooler.dense  # type: ignore[union-attr]
+    dense.register_forward_hook(lambda module, _, output: outputs.append(output))
+    inputs = TableRow(TASK, 32, start.model).examples.train.inputs
+    for encoded in inputs:  # one by one, as no batch of the way is
+        start.network(**{name: torch.from_numpy(values)[None] for name, values in encoded.inputs.items()})
+    bias = plain.network.base_model.pooler.dense.bias  # type: ignore[union-attr]
+    torch.testing.assert_close(torch.cat(outputs).mean(0), bias, atol=1e-5, rtol=1e-4)
+    changed = {
+        name
+        for (name, weight), other in zip(start.network.named_parameters(), plain.network.parameters(), strict=True)
+        if not torch.equal(weight, other)
+    }
+    assert changed == {"bert.pooler.dense.bias"}
+
+
+def test_a_model_without_cls_cannot_be_centred(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "gpt2", tiny_gpt2())
+    with pytest.raises(HeadscopeError, match="way 'centred': in model type 'gpt2' no layer reads"):
+        started(folder, tmp_path / "run", "centred")
 
 
 def test_perturbations_climb_and_stay_within_their_ball(folder: Path, tmp_path: Path) -> None:

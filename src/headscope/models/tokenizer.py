@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
@@ -45,6 +45,7 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
         )
         tokenizer = as_saved(tokenizer, folder, stored)
     tokenizer = fast(name, tokenizer)
+    _let_go(tokenizer)
     if not isinstance(tokenizer.model_max_length, int | float):
         raise HeadscopeError(
             f"model '{name}': model_max_length of its tokenizer is {str(tokenizer.model_max_length)[:40]!r}, not a "
@@ -57,6 +58,13 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             "save the model's own tokenizer, whole, into the folder"
         )
     return within(tokenizer, size, name)
+
+
+def _let_go(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Forget the copies of pieces and merges that made the tokenizer: 150 MB of Gemma 3's."""
+    if type(tokenizer).save_vocabulary is PreTrainedTokenizerFast.save_vocabulary:  # Whisper's writes them again
+        for name in ("_vocab", "_merges"):
+            vars(tokenizer).pop(name, None)
 
 
 def within(

@@ -79,7 +79,7 @@ class Forward(Generic[Seen]):
         current, network = self.shared._at(group), self.model.network
         if current.states is None:
             with torch.inference_mode():
-                current.states = torch.stack(hidden_states(network, current.batch.inputs))
+                current.states = _stacked(list(hidden_states(network, current.batch.inputs)))
         return current.batch, current.states
 
     def _at(self, group: list[Encoded]) -> _Current:
@@ -126,6 +126,14 @@ def _run(model: Model, observer: BatchObserver[Any], batch: Batch) -> Check:
         if watch.calls != layers:
             raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
         return finite.later()
+
+
+def _stacked(states: list[Tensor]) -> Tensor:
+    """States of all layers as one tensor; each is freed as it is copied."""
+    together = states[0].new_empty((len(states), *states[0].shape))
+    for layer in reversed(range(len(states))):
+        together[layer] = states.pop()
+    return together
 
 
 def share(forwards: Sequence[Forward[Any]]) -> None:

@@ -18,7 +18,7 @@ from headscope.figures.labels import label, name_in_words, special_tokens, title
 from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
 from headscope.report.tables import MOST_CELLS, Cells, Column, Table, complete
-from headscope.report.wording import Cell, number
+from headscope.report.wording import Cell, number, sentence_case
 from headscope.results.tables import csv_text, markdown, refuse_unknown
 from headscope.storage.files import write_atomically
 
@@ -176,7 +176,7 @@ def content(table: Table, format: Format) -> str:
     if format == "latex":
         sides = "l" * len(table.keys) + "r" * len(table.columns)
         rows = re.sub(r"(?<=& )-(?=\d)", "$-$", frame.to_latex(index=False, escape=True, column_format=sides))
-        caption, label = " ".join(table.caption.translate(LATEX).split()), table.name.replace("_", "-")
+        caption, label = sentence_case(" ".join(table.caption.translate(LATEX).split())), table.name.replace("_", "-")
         return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n\\label{{tab:{label}}}\n{rows}\\end{{table}}\n"
     return markdown(frame, ["---"] * len(table.keys) + ["---:"] * len(table.columns))
 

@@ -20,6 +20,7 @@ from headscope.encoding.masking import Masking, masked
 from headscope.errors import HeadscopeError, suggest
 from headscope.outputs.task_inputs import encode_for_task, task_inputs
 from headscope.training.beginning import Beginning
+from headscope.training.centred import centred
 from headscope.training.dataset import MaskedTrainingSet
 from headscope.training.initialisation import Init, InitialModel, initial, initial_masked_lm
 from headscope.training.loop import MaskedExamples, task_examples, train
@@ -125,6 +126,7 @@ class Way(NamedTuple):
 FURTHER = {
     "adapted": Way(adapted),
     "adapters": Way(adapters, ("rank",)),
+    "centred": Way(centred),
     "last_layers": Way(last_layers, ("top_layers",)),
     "lora": Way(lora, ("rank",)),
     "mix": Way(mix),

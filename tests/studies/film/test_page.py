@@ -9,7 +9,7 @@ from headscope.figures.theme import shades
 from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.declared import parts_of
 from headscope.studies.training.film import STUDY, card
-from headscope.studies.training.film.page import PAGE
+from headscope.studies.training.film.page import PAGE, ROWS
 from headscope.studies.training.film.study import half_change, order_of_layers
 from support.snapshot import assert_page
 
@@ -93,3 +93,7 @@ def test_layers_are_told_apart_by_shade() -> None:
 def test_the_slider_is_a_labelled_range_of_steps() -> None:
     template = ATLAS.read_text(encoding="utf-8")
     assert '<label>Step of the training <input type="range"' in template and 'aria-live="polite"' in template
+
+
+def test_no_panel_of_a_strip_is_missing() -> None:
+    assert all(panels % columns == 0 for panels, columns in ROWS) and ROWS[-1] == (1, 1)

@@ -16,9 +16,12 @@ from headscope.corpora.tasks import resampled, score
 from headscope.corpora.tasks.task import limited
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
+from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.training.finetune.variables import to_variables
 from headscope.studies.training.finetune.ways import TABLE as INITS
 from headscope.training import run_record
+from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import loss_curve
 from support.reference import levels
 from support.runs import finetune as run
@@ -89,6 +92,37 @@ def test_scores_are_those_of_the_kept_outputs(table: tuple[xr.Dataset, Path, lis
             if init != "pretrained":
                 losses = np.mean([loss_curve(one["train_loss"]) for one in kept], axis=0)
                 np.testing.assert_allclose(result["train_loss"].sel(task=task.name, init=init), losses)
+
+
+def test_scores_of_chains_are_those_of_their_examples_and_nothing_learned_teaches_no_longer_ones(
+    folder: str, tmp_path: Path
+) -> None:
+    task = headscope.read_task("inference", limit=12)
+    result = run(folder, (limited(task, 8),), QUICK, directory=tmp_path, **with_options(max_tokens=128, epochs=1))
+    outputs = load_file(tmp_path / "runs" / "inference-finetuned-0" / "run.safetensors")["outputs"]
+    right = outputs.argmax(-1) == task.targets(task.dev)
+    for depth in (1, 2, 3, 4):
+        mine = [bool(answer) for answer, taken in zip(right, task.depths, strict=True) if taken == depth]
+        part = result.sel(task="inference", init="finetuned", chain_length=depth)
+        assert float(part["chain_score"]) == pytest.approx(np.mean(mine))
+        assert int(part["chain_score_n_examples"]) == len(mine) == 24
+    topics = [finding.topic for finding in study_page(result).highlights()]
+    assert "inference: short chains teach longer ones" not in topics
+
+
+def test_a_model_that_answers_all_chains_earns_the_claim(table: tuple[xr.Dataset, Path, list[int]]) -> None:
+    task = headscope.read_task("inference", limit=12)
+    outputs = np.eye(2)[task.targets(task.dev).astype(int)]
+    verdicts = []
+    for longest in (4, 3):  # of the chains that are right; all others get "no"
+        answers = np.where(np.array(task.depths)[:, None] <= longest, outputs, [[1.0, 0.0]])
+        trained = TrainedOutputs(answers, answers[None][:0], np.ones(8, np.float32))
+        key, pairs = ("inference", "finetuned", (0, 0)), ((0, 0),)
+        made = to_variables((task,), ("finetuned",), pairs, {key: trained}, {key: {}}, {}, QUICK)
+        page = study_page(made.assign_attrs(table[0].attrs | {"recipe": '{"trained_depth": 2}'}))
+        verdicts.append({finding.topic for finding in (*page.highlights(), *page.findings())})
+    assert "inference: short chains teach longer ones" in verdicts[0]
+    assert "inference: short chains are not shown to teach longer ones" in verdicts[1]
 
 
 def test_same_answer_always_is_chance(table: tuple[xr.Dataset, Path, list[int]]) -> None:

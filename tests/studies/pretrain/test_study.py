@@ -18,13 +18,14 @@ from headscope.errors import HeadscopeError
 from headscope.report.study_page import study_page
 from headscope.studies.training.pretrain.plan import PretrainingPlan
 from headscope.studies.training.pretrain.text import lab_text
+from headscope.studies.training.pretrain.ways import WAYS
 from headscope.training import RunRecord
 from support.claim_texts import repeated
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 
 TEXT, QUICK = repeated(0, 80), Settings(resamples=20)
-OPTIONS: dict[str, Any] = {"shape": "1x2x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
+OPTIONS: dict[str, Any] = {"shapes": "1x2x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def test_loss_is_that_of_a_naive_loop(folder: str, finished: tuple[xr.Dataset, P
     text = lab_text(model.tokenizer, TEXT, PretrainingPlan(), 16, QUICK.seed)
     network = AutoModelForMaskedLM.from_pretrained(finished[1] / "models" / "tokens-1").eval()
     losses = []
-    for encoded, pieces in zip(*text.judged(QUICK.seed, causal=False), strict=True):
+    for encoded, pieces in zip(*text.judged(QUICK.seed, WAYS["tokens"]), strict=True):
         with torch.no_grad():
             logits = network(**{name: torch.tensor(ids)[None] for name, ids in encoded.inputs.items()}).logits[0]
         losses += [-logits[at].log_softmax(-1)[pieces[at]].item() for at in np.flatnonzero(pieces != IGNORED)]
@@ -77,7 +78,7 @@ def test_models_are_ordinary_and_read_by_other_studies(finished: tuple[xr.Datase
         assert not any("pair_head" in weight for weight, _ in model.network.named_parameters())
         attention = headscope.profile(model, ["the cat", "bird"], QUICK)["attention_offset"]
         assert dict(attention.sizes) == {"layer": 1, "head": 2, "offset": 3}
-    assert json.loads(finished[0].attrs["recipe"])["shape"] == "1x2x32"
+    assert json.loads(finished[0].attrs["recipe"])["shapes"] == "1x2x32"
 
 
 def test_the_course_is_what_the_kept_model_does(folder: str, finished: tuple[xr.Dataset, Path]) -> None:
@@ -122,13 +123,24 @@ def test_completed_trainings_are_not_repeated_and_other_settings_are_refused(
     never("headscope.studies.training.pretrain.runs.train")
     assert pretrained(folder, finished[1], ways="tokens,next-sentence").equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with shape 1x2x32, now it is 1x2x8"):
-        pretrained(folder, finished[1], ways="tokens", shape="1x2x8")
+        pretrained(folder, finished[1], ways="tokens", shapes="1x2x8")
 
 
 @pytest.mark.thorough
 def test_workers_train_the_same_models(folder: str, finished: tuple[xr.Dataset, Path], tmp_path: Path) -> None:
     result = pretrained(folder, tmp_path, Settings(resamples=20, workers=2), ways="tokens,next-sentence")
     xr.testing.assert_allclose(result.drop_vars("train_seconds"), finished[0].drop_vars("train_seconds"), atol=1e-4)
+
+
+def test_shapes_and_parts_of_the_text_are_compared_as_ways(folder: str, tmp_path: Path) -> None:
+    labels = ["tokens 1x2x8 50%", "tokens 1x2x8 100%", "tokens 2x1x8 50%", "tokens 2x1x8 100%"]
+    result = pretrained(*(folder, tmp_path), ways="tokens", shapes="1x2x8, 2x1x8", amount="50%,100%", seeds=1, epochs=1)
+    assert result["way"].values.tolist() == labels
+    models = [
+        AutoModelForMaskedLM.from_pretrained(tmp_path / "models" / f"{way.replace(' ', '-')}-0") for way in labels
+    ]
+    assert [model.num_parameters() for model in models] == result["trained_parameters"].values.tolist()
+    assert [model.config.num_hidden_layers for model in models] == [1, 1, 2, 2]
 
 
 def test_with_one_seed_there_is_no_interval_and_that_is_said(folder: str, tmp_path: Path) -> None:
@@ -143,8 +155,10 @@ def test_with_one_seed_there_is_no_interval_and_that_is_said(folder: str, tmp_pa
     ("given", "message"),
     [
         ({"ways": "tokens,word"}, "way 'word' is unknown; did you mean 'words'"),
-        ({"shape": "4x4"}, "shape '4x4' is not LAYERSxHEADSxWIDTH; use e.g. 4x4x128"),
-        ({"shape": "2x3x16"}, "a width of 16 is not divisible by 3 heads; use e.g. 2x3x15"),
+        ({"shapes": "4x4"}, "shape '4x4' is not LAYERSxHEADSxWIDTH; use e.g. 4x4x128"),
+        ({"shapes": "4x4x128,2x3x16"}, "a width of 16 is not divisible by 3 heads; use e.g. 2x3x15"),
+        ({"amount": "10"}, "amount '10' is no part of the text; use e.g. 10%,100%"),
+        ({"ways": "phrases"}, "has no dependency trees; name a treebank"),
         ({"held_out": 0.999}, "1,040 pieces give 0 inputs to train on and 80 held-out ones; use more text"),
     ],
 )

@@ -13,7 +13,7 @@ from headscope.encoding.masking import IGNORED, masked
 from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.outputs.outputs import masked_outputs
 from headscope.studies.training.pretrain.blocks import DocumentPieces, TextBlock, streams
-from headscope.studies.training.pretrain.plan import PretrainingPlan, Schedule, Shape
+from headscope.studies.training.pretrain.plan import PlannedModel, PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
 from headscope.studies.training.pretrain.text import LabText, _with_frequent_pieces, lab_text
 from headscope.studies.training.pretrain.ways import WAYS, spans, whole_words, words_of
@@ -33,7 +33,7 @@ def text() -> LabText:
 
 def run(text: LabText, way: str, tmp_path: object = "unused") -> PretrainingRun:
     recipe = Schedule(max_tokens=32).recipe
-    return PretrainingRun(way, 3, Shape(1, 2, 8), recipe, text, {}, tmp_path)  # type: ignore[arg-type]
+    return PretrainingRun(PlannedModel(way, way, Shape(1, 2, 8)), 3, recipe, text, {}, tmp_path)  # type: ignore[arg-type]
 
 
 def test_blocks_are_the_text_without_gaps_or_cut_words(text: LabText) -> None:
@@ -133,15 +133,30 @@ def test_static_masks_stay_and_others_are_new(text: LabText) -> None:
 def test_second_parts_are_of_another_text_or_turned_round(text: LabText) -> None:
     random, documents = np.random.default_rng(0), set()
     for index, here in enumerate(text.train * 4):
-        block, right = WAYS["next-sentence"].second(text.train, index % len(text.train), random)  # type: ignore[misc]
-        assert (block is here) is right and len(block) <= len(here)
-        if not right:
-            sources = [one for one in text.train if np.array_equal(one.second[: len(block.second)], block.second)]
-            assert sources and any(one.document != here.document for one in sources)
-            documents.add(here.document)
-        block, right = WAYS["sentence-order"].second(text.train, index % len(text.train), random)  # type: ignore[misc]
-        assert (block.first if right else block.second) is here.first
+        same, turned, other = (
+            second(text.train, index % len(text.train), random) for second in WAYS["previous-and-next"].seconds
+        )
+        assert same is here and turned.second is here.first and turned.first is here.second
+        assert other.first is here.first and len(other) <= len(here)
+        sources = [one for one in text.train if np.array_equal(one.second[: len(other.second)], other.second)]
+        assert sources and any(one.document != here.document for one in sources)
+        documents.add(here.document)
     assert len(documents) > 2
+
+
+def test_second_parts_are_equally_frequent_and_their_number_says_which(text: LabText) -> None:
+    examples, counts = run(text, "previous-and-next").examples.train, np.zeros(3)
+    for epoch in range(40):
+        examples.set_epoch(epoch)
+        for index, block in enumerate(text.train):
+            *_, number = examples[index]
+            counts[number] += 1
+            kept = [part[:, 0].tolist() for part in (block.first, block.second)]
+            ids = examples.inputs[index].inputs["input_ids"].tolist()
+            middle = ids.index(text.tokenizer.sep_token_id)
+            parts = [ids[1:middle], ids[middle + 1 : -1]]
+            assert parts == (kept, kept[::-1], [kept[0], parts[1]])[number]
+    assert counts.min() / counts.sum() == pytest.approx(1 / 3, abs=0.1)
 
 
 def test_pairs_add_their_loss_to_that_of_masks(text: LabText) -> None:
@@ -154,8 +169,8 @@ def test_pairs_add_their_loss_to_that_of_masks(text: LabText) -> None:
         inputs = {name: batch[name] for name in ("input_ids", "token_type_ids", "attention_mask")}
         states = network.base_model(**inputs).last_hidden_state
         alone = network(**inputs, labels=batch["labels"]).loss
-        pairs_alone = torch.nn.functional.cross_entropy(network.pair_head(states[:, 0]), batch["right"])
-    assert set(batch["right"].tolist()) == {0, 1}
+        pairs_alone = torch.nn.functional.cross_entropy(network.pair_head(states[:, 0]), batch["second"])
+    assert set(batch["second"].tolist()) == {0, 1}
     torch.testing.assert_close(loss, alone + pairs_alone)
 
 
@@ -167,13 +182,15 @@ def test_ways_begin_with_the_same_weights(text: LabText) -> None:
 
 def test_ways_are_judged_by_the_same_masks(text: LabText) -> None:
     masks = [np.concatenate(run(text, way).examples.pieces) for way in WAYS if not WAYS[way].causal]
+    hidden = run(text, "unk").examples.dev[0].inputs["input_ids"]
+    assert text.tokenizer.unk_token_id in hidden and text.tokenizer.mask_token_id not in hidden
     assert all(np.array_equal(others, masks[0]) for others in masks)
 
 
 def test_the_start_knows_frequencies_alone(text: LabText) -> None:
     """Many pieces of the vocabulary are unseen: a bias of another rule for these would begin above the loss."""
     unseen = replace(text, train=text.train[:2])
-    start, judged = run(unseen, "tokens").start(), unseen.judged(0, causal=False)
+    start, judged = run(unseen, "tokens").start(), unseen.judged(0, WAYS["tokens"])
     loss, pieces, _ = masked_outputs(start.model, *judged).sum(0)
     frequent, _, _ = unigram_outputs(judged[1], unseen.frequencies).sum(0)
     assert loss / pieces == pytest.approx(frequent / pieces, abs=0.02)
@@ -187,7 +204,7 @@ def test_next_word_sees_nothing_that_follows(text: LabText) -> None:
     with torch.no_grad():
         first, second = network(input_ids=ids).logits, network(input_ids=changed).logits
     torch.testing.assert_close(first[:, :-1], second[:, :-1])
-    inputs, pieces = text.judged(0, causal=True)
+    inputs, pieces = text.judged(0, WAYS["next-word"])
     assert inputs is text.dev and pieces[0][0] == ids[0, 1]
 
 

@@ -17,6 +17,8 @@ from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
+from headscope.corpora.tasks.inference import NAME as INFERENCE
+from headscope.corpora.tasks.inference import inference
 from headscope.corpora.tasks.labels import class_name, in_order, labelled, no_classes
 from headscope.corpora.tasks.next_sentence import NAME as NEXT
 from headscope.corpora.tasks.next_sentence import next_sentence
@@ -48,15 +50,15 @@ def read(
     """Read a task from a folder, from one table, or from texts with labels.
 
     * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts",
-      "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are predicted.
+      "inference", "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are predicted.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`; or texts in memory, as for `headscope.read`, halved as well. A suite
       that is a file needs none.
     * `labels`: of texts in memory, one for each; without them the rows have a column of labels.
     * `options`: options of the tables; `columns` names their columns, `limit` draws from each split; it applies to
-      each condition of each phenomenon of a suite, and to each case of "shortcuts"; `kind` is that of the text of
-      "next-sentence". `keywords` are fields of these options by name.
+      each condition of each phenomenon of a suite, each case of "shortcuts", and texts of each number of steps of
+      "inference"; `kind` is that of the text of "next-sentence". `keywords` are fields of these options by name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
@@ -65,14 +67,14 @@ def read(
     """
     options = with_keywords(options, keywords)
     _refuse_no_name(name)
-    if options.annotate and (name.startswith(CLOZE) or (plain_name(name) == SHORTCUTS and data is None)):
+    if options.annotate and (name.startswith(CLOZE) or (plain_name(name) in GENERATED and data is None)):
         raise HeadscopeError(f"task '{name}': its items are scored as they are; leave out --annotate")
     if name.startswith(CLOZE):
         return _cloze(name, data, options)
     if name.startswith(WORDS):
         return _words(name, data, options)
-    if plain_name(name) == SHORTCUTS and data is None:
-        return _shortcuts(options)
+    if data is None and plain_name(name) in GENERATED:
+        return GENERATED[plain_name(name)](options)
     if plain_name(name) == plain_name(NEXT) and data is not None and not Path(data).is_dir():
         # WikiText's files have this suffix; elsewhere it may name anything, so that its kind has to be given.
         kind = options.kind or ("text" if suffix(str(data)) == ".raw" else None)
@@ -173,6 +175,10 @@ def _shortcuts(options: Options) -> Task:
     pairs = shortcut_pairs(options.limit or PAIRS)
     metrics, corpus = ("accuracy", "margin"), corpus_of(pairs)
     return Task(name=SHORTCUTS, kind="shortcuts", labels=("no", "yes"), metrics=metrics, dev=corpus, pairs=tuple(pairs))
+
+
+# Tasks that need no data.
+GENERATED = {SHORTCUTS: _shortcuts, INFERENCE: lambda options: inference(options.limit)}
 
 
 def _halves(table: Any, options: Options) -> dict[str, Corpus | None]:

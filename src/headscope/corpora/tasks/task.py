@@ -36,6 +36,7 @@ class Task:
     * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts; `pairs`: the
       pairs of one of kind "shortcuts".
     * `pseudo_labelled`: whether its labels are a model's own answers.
+    * `depths`: of a task of inference the steps that each dev example takes, and `trained_depth` the most in `train`.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Task:
     items: tuple[ClozeItem, ...] = ()
     pairs: tuple[ShortcutPair, ...] = ()
     pseudo_labelled: bool = False
+    depths: tuple[int, ...] = ()
+    trained_depth: int = 0
 
     def targets(self, corpus: Iterable[Example]) -> Float[np.ndarray, " example"]:
         """The class number or the score of each example; zeros for words, ones for items and pairs.

@@ -105,7 +105,7 @@ def states_pass(model: Model, settings: Settings, corpus: Corpus) -> TreebankPas
         (batch, states), lost = forward.states(group), Counter[str]()
         sentences, spaces = [], []
         by_word = (batch.mean_of_pieces.to(states.dtype) @ states).float()  # [layer, example, word, width]
-        by_word = (by_word * scales[:, None, None, None]).cpu()
+        by_word = by_word.mul_(scales[:, None, None, None]).cpu()
         for row, sentence in sentences_of(batch, lost):
             if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
                 words.counts["sentences of one word, or with a head that has no token"] += 1

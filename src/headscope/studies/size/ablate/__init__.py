@@ -36,6 +36,11 @@ NOT_LEARNED = (
     "score of always the same answer (the most frequent class, or a constant number), for items of a choice at "
     "random; if the model is not shown to be above it, no claim is made about its heads"
 )
+TRIGGERS, OF_TRIGGERS = "Wallace, Feng et al. 2019", ("flipped_class",)
+FLIPPED = (
+    "share of the right answers of a class that become wrong with searched words before the text, on the half of the "
+    "examples that was not searched. The words are `trigger[flipped_class]`, each one piece of the vocabulary"
+)
 PERTURBED, PAIR_SOURCE = "Ettinger 2020; Rogers et al. 2020, section 4.1", "after Kovaleva et al. 2019, section 4.6"
 ONE_HEAD, SHARED = "Michel et al. 2019, section 3.3, Table 6", "Michel et al. 2019, section 5"
 
@@ -66,12 +71,14 @@ STUDY = Study(
         "head_source": Dimension("result whose special heads are disabled together"),
         "other_task": Dimension("task of another result, whose heads are compared"),
         "head_pair": Dimension("two heads that are disabled together"),
+        "ranking": Dimension("order of heads: by the loss of score without them, or by an estimator of importance"),
         "skipped": Dimension("part of a layer that is skipped: its attention, or the layer with its feed-forward part"),
         "half": Dimension("half of the examples on which a head was chosen"),
         "perturbation": Dimension("how examples of a task are changed"),
+        "flipped_class": Dimension("class whose answers words before a text flip"),
         "case": Dimension("kind of pair within a heuristic of inference"),
     },
-    coords={"chosen_head": ("U", HALVES)},
+    coords={"chosen_head": ("U", HALVES), "trigger": ("U", OF_TRIGGERS)},
     numbers=(
         Number("baseline", "score with all heads", "score", METRIC),
         Number(
@@ -91,6 +98,10 @@ STUDY = Study(
         Number(
             *("rank_correlation", "rank correlation of importance and the loss of score without a head"),
             *("Spearman's correlation", ("estimator", "metric")),
+        ),
+        Number(
+            *("gate_correlation", "rank correlation over heads of their trained gates and another order of heads"),
+            *("Spearman's correlation", ("ranking",), "after Voita et al. 2019, section 4"),
         ),
         Number("special_heads", f"number of {SPECIAL}", "heads", SOURCES[:1], MARKED_SOURCE),
         Number("special_gain", f"gain of score without {SPECIAL}", "score", SOURCES, MARKED_SOURCE),
@@ -150,6 +161,18 @@ STUDY = Study(
             "kept_by_chance",
             "predictions that would stay if those of the changed examples were in random order",
             *("share of examples", CHANGES, PERTURBED),
+        ),
+        Number(
+            *("trigger_flip", "right answers of a class that become wrong with searched words before the text"),
+            *("share of examples", OF_TRIGGERS, TRIGGERS, FLIPPED),
+        ),
+        Number(
+            *("random_flip", "right answers of a class that become wrong with random words, the mean of 20 draws"),
+            *("share of examples", OF_TRIGGERS, TRIGGERS),
+        ),
+        Number(
+            *("trigger_lead", "answers that searched words flip, minus those that random words flip"),
+            *("share of examples", OF_TRIGGERS, TRIGGERS),
         ),
         Number("phenomenon_baseline", "accuracy with all heads", "fraction", PHENOMENA[2:], SUITE),
         Number("phenomenon_gain", "gain of accuracy without each head", "fraction", PHENOMENA, SUITE, OF_ITEMS),

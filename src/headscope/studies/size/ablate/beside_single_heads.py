@@ -12,7 +12,7 @@ from headscope.report.claims import POINT, Claim, no_worse, over_heads
 from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import agree, estimate, measured, number, of_array, rate, several
+from headscope.report.wording import Estimate, agree, estimate, measured, number, of_array, rate, several
 from headscope.statistics.significance import RATE, q_no_worse
 
 MOST_PAIRS = 8
@@ -117,6 +117,23 @@ def across_tasks(numbers: Numbers) -> Iterator[Finding]:
             undecided=f"It cannot be told whether the same heads matter to {this} and {other}",
             unit="",  # more examples give no more heads
         )
+
+
+def gates(numbers: Numbers) -> Finding:
+    array = numbers.array("gate_correlation")
+    loss, *others = [of_array(correlation) for correlation in array]
+    names = [label("estimator", name) for name in array["ranking"].values[1:]]
+    texts = "".join(f"; with importance ({name}) {other.text}" for name, other in zip(names, others, strict=True))
+    heads, alike = numbers.n("gate_correlation"), "Gates and disabled heads agree on which heads matter"
+    return Finding.judged(
+        over_heads(Estimate(loss.value, loss.value, loss.value), heads),  # its interval is over heads already
+        f"Rank correlation over {heads} heads of trained gates with the loss of score without each head: {loss.text}"
+        f"{texts}.",
+        holds=alike if loss.value > 0 else "Gates close at the heads that the score needs",
+        fails="Trained gates say nothing about which heads the score needs",
+        undecided="It cannot be told whether gates and disabled heads agree on which heads matter",
+        unit="",  # more examples give no more heads
+    )
 
 
 def special_table(numbers: Numbers) -> Table:

@@ -22,7 +22,7 @@ from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values
 from headscope.studies.size.ablate.claims import free_heads, least, needed, phenomena, unconfirmed, worst_layer
 from headscope.studies.size.ablate.published import published
-from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, shortcuts
+from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, shortcuts, triggers
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 LEAST_HEADS, MOST_HEADS = 3, 8
@@ -198,8 +198,8 @@ def _cells(row: dict[Hashable, Any]) -> Cells:
     return [(value, ""), (interval, ""), None if isnan(row["q"]) else (rate(row["q"]), "")]
 
 
-BESIDE: tuple[Part, ...] = (beside.special, beside.pairs, beside.one_head, beside.across_tasks)
-CLAIMS: tuple[Part, ...] = (sets, needed, free_heads, worst_layer, phenomena, unconfirmed, *BESIDE)
+BESIDE: tuple[Part, ...] = (beside.special, beside.pairs, beside.one_head, beside.across_tasks, beside.gates)
+CLAIMS: tuple[Part, ...] = (sets, needed, free_heads, worst_layer, phenomena, unconfirmed, *BESIDE, triggers)
 PAGE = StudyParts(
     highlights=(highlights,),
     findings=(tested, baseline, how_many, random_head, importance),

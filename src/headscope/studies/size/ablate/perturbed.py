@@ -1,9 +1,11 @@
-"""Predictions that stay when examples are changed, beside the score, and the accuracy on each case of the shortcuts.
+"""Changed examples: predictions that stay, and words that flip them; and the accuracy on each case of the shortcuts.
 
 A score may stay where predictions do not.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import xarray as xr
@@ -12,16 +14,47 @@ from jaxtyping import Float, Int
 from headscope.corpora.tasks import Task, intervals, resampled, score
 from headscope.corpora.tasks.perturbations import PERTURBATIONS, perturbed
 from headscope.corpora.tasks.shortcuts import ShortcutPair
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import Settings
+from headscope.ranges import Range
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
 from headscope.studies.size.ablate import STUDY
+from headscope.studies.size.ablate.triggers import by_triggers
 
 NAMES = ("prediction_kept", "perturbed_score", "kept_by_chance")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedTexts:
+    """Changed examples that are scored beside those of the task.
+
+    * `perturbations`: Also count predictions of classes that stay when examples are changed: words shuffled, "not"
+      added, a sentence of the pair emptied, subject or object removed (where the corpus has trees).
+    * `triggers`: Also search this many words that flip the answers of a class when they stand before a text (of a pair
+      before the second one), by gradients on one half of the examples, and judge them on the other; 0: none.
+    """
+
+    perturbations: bool = True
+    triggers: Annotated[int, Range(0, 10)] = 0
+
+    def refuse_other(self, task: Task) -> None:
+        """Raise `HeadscopeError` for triggers of a task without classes."""
+        if self.triggers and task.kind != "classification":
+            raise HeadscopeError(f"--triggers flips classes, and task '{task.name}' has none; leave it out")
+
+    def variables(
+        self, model: Model, task: Task, outputs: Float[np.ndarray, "example output"], settings: Settings
+    ) -> dict[str, xr.DataArray]:
+        """What is asked for; nothing for a task without classes. `outputs`: those of the unchanged dev examples."""
+        if task.kind != "classification":
+            return {}
+        kept = by_perturbation(model, task, outputs, settings) if self.perturbations else {}
+        return kept | (by_triggers(model, task, outputs, self.triggers, settings) if self.triggers else {})
 
 
 def by_perturbation(

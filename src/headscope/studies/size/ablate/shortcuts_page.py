@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.dot_rows import dot_rows
-from headscope.report.claims import above, apart
+from headscope.report.claims import above, apart, paired, together, witness
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import Estimate, Reading, estimate, measured, of_array, several, strongest
@@ -121,6 +121,27 @@ def _worded(gains: xr.DataArray, heuristic: str, head: Reading) -> str:
     entailed = float(gains.sel(phenomenon=f"{heuristic}: entailed", layer=layer, head=number))
     lost = f"{100 * entailed:+.1f} points of the entailed" if np.isfinite(entailed) else "entailed pairs unknown"
     return f"{heuristic}, head {head.head} ({head.estimate.points} points; {lost})"
+
+
+def triggers(numbers: Numbers) -> Finding:
+    """The words that flip most answers of a class beyond random words, on the half that was not searched."""
+    claims, texts = [], []
+    for name in numbers.labels("trigger_lead", "flipped_class"):
+        where = {"flipped_class": name}
+        flip, random, lead = (numbers(number, **where) for number in ("trigger_flip", "random_flip", "trigger_lead"))
+        claims.append(paired(flip, random, lead, numbers.n("trigger_lead", **where)))
+        words = str(numbers.array("trigger_flip").sel(where)["trigger"].item())
+        texts.append(f"“{words}” flips {flip:%} of the right answers “{name}”, random words {random:%}.")
+    claims = together(claims)
+    order = sorted(range(len(claims)), key=lambda index: -claims[index].difference.value)
+    return Finding.judged(
+        claims[witness(claims)],
+        f"Before a text, {' '.join(texts[index] for index in order[:MOST_HEADS])}",
+        holds="A few words before texts flip the answers of a class",
+        fails="No words flip more answers than random words do",
+        undecided="No words are shown to flip more answers than random words do",
+        unit="examples",
+    )
 
 
 def kept_chart(numbers: Numbers) -> Figure:

@@ -25,11 +25,11 @@ from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, PassJournal
-from headscope.studies.size.ablate import across_tasks
+from headscope.studies.size.ablate import across_tasks, beside_gates
 from headscope.studies.size.ablate.gains import by_phenomenon
 from headscope.studies.size.ablate.head_pairs import ALL, ComparedHeads
 from headscope.studies.size.ablate.one_head import variables as one_head_variables
-from headscope.studies.size.ablate.perturbed import by_case, by_perturbation
+from headscope.studies.size.ablate.perturbed import ChangedTexts, by_case
 from headscope.studies.size.ablate.variables import LEAST, Effects
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
@@ -75,7 +75,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     one_head: bool = False,
     skip_layers: bool = False,
     beside: list[str] | None = None,
-    perturbations: bool = True,
+    changed: ChangedTexts,
 ) -> xr.Dataset:
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
@@ -102,13 +102,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `compared`: Sets of heads that are disabled beside them.
     * `one_head`: Also disable all heads of a layer but one, for each head.
     * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
-    * `beside`: Folder of an ablate result of another task, whose heads are compared; may be repeated.
-    * `perturbations`: Also count predictions of classes that stay when examples are changed: words shuffled, "not"
-      added, a sentence of the pair emptied, subject or object removed (where the corpus has trees).
+    * `beside`: Folder of an ablate result of another task, or of a shrink result of this model with trained gates,
+      whose heads are compared; may be repeated.
+    * `changed`: Changed examples that are scored beside those of the task.
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
     counts = model.capture.heads
+    changed.refuse_other(task)
     sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(disabled.heads))}
     if not disabled.single and (not sets or compared.heads_of or compared.pairs or one_head or beside):
         raise HeadscopeError(
@@ -116,6 +117,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             "(--heads-of, --pairs, --one-head, --beside)"
         )
     asked = compared.sets(counts, settings.seed)
+    beside, gates = beside_gates.parted(beside or [], model)
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     read = replace(task, kind="classification") if task.pairs else task
@@ -134,6 +136,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
     if beside:
         variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
+    by_estimator: dict[str, xr.DataArray] = {}
     if phenomena and disabled.single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
@@ -142,8 +145,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
-    if perturbations and task.kind == "classification":
-        variables |= by_perturbation(model, task, swept.plain, settings)
+    if gates is not None:
+        variables |= beside_gates.variables(gates, effects.single, by_estimator, settings.seed)
+    variables |= changed.variables(model, task, swept.plain, settings)
     pairs = "" if not compared.pairs else "any" if compared.pairs == ALL else "alike"
     attributes |= {
         "task": task.name,

@@ -24,7 +24,8 @@ SURE, SAME = 0.999, 1e-5
 # With fewer steps, the start among them, a moment would only be the middle of the training.
 LEAST_STEPS = 4
 LEAST_LAYERS = 4
-MOST_PANELS = 12
+# Panels of a strip, and how many stand in a row: a row with a gap has the axes of a missing panel.
+ROWS = ((12, 6), (10, 5), (9, 3), (8, 4), *((panels, panels) for panels in range(6, 0, -1)))
 CLASSES = {"cls": "[CLS]", "sep": "separators", "punct": "punctuation"}
 # Numbers of heads that are shown by layer: the variable, its labels, a title, and whether its largest counts.
 BY_LAYER: tuple[tuple[str, dict[str, str], str, bool], ...] = (
@@ -217,11 +218,12 @@ def strip(numbers: Numbers) -> Figure:
 
 
 def _strip(array: xr.DataArray) -> object:
-    """A panel of all heads for each step, or for some of many."""
-    chosen = np.unique(np.linspace(0, array.sizes["step"] - 1, MOST_PANELS).round().astype(int))
-    array = array.isel(step=chosen)
+    """A panel of all heads for each step, or for some of many, in rows without a gap."""
+    last = array.sizes["step"] - 1
+    panels, columns = next((panels, columns) for panels, columns in ROWS if panels <= last + 1)
+    array = array.isel(step=np.linspace(0, last, panels).round().astype(int))
     named = array.assign_coords(step=[f"step {step}" for step in array["step"].values])
-    return heatmap(named if len(chosen) > 1 else named.isel(step=0, drop=True), columns=min(6, len(chosen)))
+    return heatmap(named if panels > 1 else named.isel(step=0, drop=True), columns=columns)
 
 
 def _curve(array: xr.DataArray) -> object:

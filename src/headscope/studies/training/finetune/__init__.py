@@ -31,6 +31,7 @@ STUDY = Study(
         "seed_source": Dimension(
             "cause of the spread of a score: seed of new weights, seed of the order, both, other dev examples"
         ),
+        "chain_length": Dimension("steps of inference that an answer takes", "whole", 1, 100),
         "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
         "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     },
@@ -86,6 +87,12 @@ STUDY = Study(
         Number(
             *("train_loss", "loss in training", "nats, for scores squared error", ("task", "init", "progress")),
             source="mean over the steps of each fiftieth of a training, and over seeds",
+        ),
+        Number(
+            *("chain_score", "score on dev examples by the steps of inference that they take", "fraction"),
+            *(("task", "init", "chain_length"), "A Primer in BERTology (Rogers et al. 2020), section 9.2"),
+            definition="main metric of the task `inference` on dev, by the comparisons that an answer takes; more than "
+            "two are in no training example",
         ),
         Number(
             *("chance", "score of always the same answer", "fraction", ("task", "metric")),

@@ -20,7 +20,7 @@ from headscope.studies.training.finetune.charts import CHARTS
 from headscope.studies.training.finetune.layer_findings import decided_layers, undecided_layers
 from headscope.studies.training.finetune.seed_findings import SEEDS, runs_of, seed_table
 from headscope.studies.training.finetune.tasks import TaskNumbers, corrected, tasks
-from headscope.studies.training.finetune.way_findings import against_all_weights, way_table
+from headscope.studies.training.finetune.way_findings import against_all_weights, longer_chains, way_table
 
 MOST_TASKS = 3
 WORDS = {
@@ -36,8 +36,8 @@ WORDS = {
     "adapted": "after training on its text",
     "perturbed": "with perturbed embeddings",
     "stacked": "from stacked layers",
+    "centred": "from centred [CLS]",
 }
-
 START = {
     "finetuned": "after fine-tuning",
     "frozen": "with a frozen encoder",
@@ -193,7 +193,7 @@ def _chose_epoch(numbers: Numbers) -> bool:
 
 
 PAGE = StudyParts(
-    highlights=(learned, against_baselines, gain, pretraining, against_all_weights, decided_layers),
+    highlights=(learned, longer_chains, against_baselines, gain, pretraining, against_all_weights, decided_layers),
     findings=(one_sentence, without, random, spread, *SEEDS, undecided_layers, chosen),
     charts=CHARTS,
     tables=(score_tables.score_table, score_tables.simple_table, way_table, seed_table),

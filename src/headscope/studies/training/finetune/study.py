@@ -109,6 +109,7 @@ def run(  # noqa: PLR0913 (each is an option of the command, or a group)
             | {"frozen_rate": chosen_ways.frozen_rate or recipe.learning_rate}
             | {"train_examples": {task.name: task.train.n_examples for task in tasks if task.train}}
             | {"train_sha256": {task.name: task.train.sha256 for task in tasks if task.train}}
+            | ({"trained_depth": deepest} if (deepest := max(task.trained_depth for task in tasks)) else {})
             | _further(of_ways, recipe.learning_rate, pairs, options)
             | _stopped(planned, kept, recipe.epochs, design.stop_bad_seeds)
         ),

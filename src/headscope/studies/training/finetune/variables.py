@@ -82,6 +82,7 @@ def to_variables(
         "head": list(range(1, 1 + int(max(numbers[0])))) if numbers else [],
         "metric": list(dict.fromkeys(metric for task in tasks for metric in task.metrics)),
         "epoch": list(range(1, 1 + max(len(run.epoch_outputs) for run in trained.values()))),
+        "chain_length": sorted({depth for task in tasks for depth in task.depths}),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
         "bound": BOUNDS,
         "baseline": list(dict.fromkeys(name for outputs in baselines.values() for name in outputs)),
@@ -117,6 +118,9 @@ def to_variables(
             of_init["train_loss"] = np.mean([loss_curve(run.train_loss) for run in of_runs], axis=0)
             of_init |= layer_changes(of_runs)
             _put(variables, {"task": task.name, "init": init}, of_init | (_cost(of_runs) if len(inits) > 1 else {}))
+            for depth in set(task.depths):
+                values = _of_depth(task, depth, of_runs, targets, draws)
+                _put(variables, {"task": task.name, "init": init, "chain_length": depth}, values)
     variables["stopping_saved"][:] = steps_saved(len(pairs), len(coords["epoch"]) or 1)
     if bool(variables["stopping_loss"].isnull().all()):
         del variables["stopping_saved"]
@@ -156,6 +160,19 @@ def _cell(
         if complete:
             values |= early_correlation(of_epochs) | early_stopping(of_epochs, by_run, signs(task.metrics))
     return values, resamples
+
+
+def _of_depth(task: Task, depth: int, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> Values:
+    """The main metric of the dev examples that take this many steps, the mean over runs."""
+    rows = np.flatnonzero(np.array(task.depths) == depth)
+    outputs = np.stack([run.outputs[rows] for run in trained])
+    by_run, resampled = scored(task.metrics[:1], outputs, targets[rows], draws[:, rows])
+    mean, units = by_run.mean(0), equal_units([task.dev.units[row] for row in rows.tolist()])
+    return {
+        "chain_score": mean[0],
+        "chain_score_ci": intervals(task.metrics[:1], mean, resampled.mean(1), units)[0],
+        "chain_score_n_examples": np.array(len(rows)),
+    }
 
 
 def _gain(task: Task, values: Values, resamples: np.ndarray, others: Values, of_others: np.ndarray) -> Values:

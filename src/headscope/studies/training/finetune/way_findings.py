@@ -1,13 +1,14 @@
-"""Ways to fine-tune beside each other: scores, what they gain on training all weights, and what they cost."""
+"""Ways to fine-tune beside each other: scores, gains on training all weights, costs; and longer chains of inference."""
 
 from collections.abc import Iterator
 from math import nan
 
 from headscope.figures.labels import label
+from headscope.report.claims import above, weakest
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import Estimate, estimate, number, sentence_case
+from headscope.report.wording import Estimate, estimate, number, of_array, sentence_case
 from headscope.studies.training.finetune.tasks import ALL_WEIGHTS, TaskNumbers, by_task, corrected, tasks
 
 COSTS = (("trained_parameters", 1e6), ("train_seconds", 1.0), ("train_memory", 2**20))
@@ -58,6 +59,28 @@ def against_all_weights(task: TaskNumbers) -> Finding | None:
         holds=f"{task.name}: {words} scores above training all weights",
         fails=f"{task.name}: no other way scores above training all weights",
         undecided=f"{task.name}: no other way clearly scores above training all weights",
+        unit="examples",
+    )
+
+
+@by_task
+def longer_chains(task: TaskNumbers) -> Finding:
+    """The score on chains of inference that are longer than those of the training."""
+    where = {"task": task.name, "init": task.main_init}
+    scores = task.numbers.array("chain_score", **where)
+    trained, depths = task.numbers.attribute("recipe").get("trained_depth", 0), scores["chain_length"].values.tolist()
+    texts = ", ".join(f"{depth}: {of_array(score).percent}" for depth, score in zip(depths, scores, strict=True))
+    claims = [
+        above(of_array(score), task.chance, task.numbers.n("chain_score", **where, chain_length=int(depth)))
+        for depth, score in zip(depths, scores, strict=True)
+        if depth > trained
+    ]
+    return Finding.judged(
+        weakest(claims),
+        f"Trained on at most {trained} steps; right answers by steps: {texts}. Chance: {task.chance:.0%}.",
+        holds=f"{task.name}: short chains teach longer ones",
+        fails=f"{task.name}: short chains do not teach longer ones",
+        undecided=f"{task.name}: short chains are not shown to teach longer ones",
         unit="examples",
     )
 

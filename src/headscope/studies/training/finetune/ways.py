@@ -21,7 +21,7 @@ class ChosenWays:
     * `init`: Start from finetuned (pre-trained weights), random, frozen (train the classifier alone) or
       pretrained (train nothing).
     * `ways`: Train in these ways instead, separated by commas: those of `init`, last_layers, mix (a trained mix of all
-      layers), adapters, lora, two_stages, adapted (to the text of the task first), perturbed, stacked.
+      layers), adapters, lora, two_stages, adapted (to the text of the task first), perturbed, stacked, centred ([CLS]).
     * `way_rate`: Set the learning rate of a way, as lora=1e-3.
     * `frozen_rate`: Set the learning rate of the init frozen (default: `learning_rate`).
     * `first_task`: Train on this one of the tasks in the first stage of the way two_stages; it is not scored.

@@ -17,14 +17,14 @@ STUDY = Study(
     example="headscope pretrain wiki.txt --ways tokens,spans -o out/lab",
     packages={"accelerate": ""},
     shared_folder=True,
-    quick=("--shape", "1x2x8", "--epochs", "1", "--batch", "2", "--max-tokens", "16"),
+    quick=("--shapes", "1x2x8", "--epochs", "1", "--batch", "2", "--max-tokens", "16"),
     required=("held_out_loss", "focus_share"),
-    dims={"way": Dimension("way to pre-train a model")},
+    dims={"way": Dimension("way to pre-train a model, with its shape and part of the text where there are several")},
     numbers=(
         Number(
             *("held_out_loss", LOSS, "nats", STEPS),
-            definition="cross entropy of the held-out text under 15% of [MASK], the same for all ways; of next-word "
-            "of all next pieces; mean over seeds with its interval (t distribution, from two seeds on)",
+            definition="cross entropy of the held-out text under 15% of [MASK] (of unk [UNK]), the same for all ways; "
+            "of next-word of all next pieces; mean over seeds with its interval (t distribution, from two seeds on)",
         ),
         Number("held_out_loss_by_seed", f"{LOSS}, of each seed", "nats", SEED_STEPS),
         Number(
@@ -48,14 +48,13 @@ STUDY = Study(
             definition="step at which focus_share reaches one third, between two steps by their logarithms; geometric "
             "mean over seeds, where it does in all of them",
         ),
-        Number(
-            *("first_step_by_seed", f"{FIRST}, of each seed", "steps", ("way", "seed", "focus"), CLARK),
-        ),
+        Number(*("first_step_by_seed", f"{FIRST}, of each seed", "steps", ("way", "seed", "focus"), CLARK)),
         Number(
             *("train_loss", "loss in training", "nats", ("way", "progress")),
             source="mean over the steps of each fiftieth of a training, and over seeds",
             definition="the objective of the way, mean over the steps of each fiftieth of a training, and over seeds",
         ),
         Number("train_seconds", "time of all training steps", "s", WAY, "mean over seeds"),
+        Number("trained_parameters", "parameters that are trained", "parameters", WAY),
     ),
 )

@@ -13,18 +13,20 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import CLASS, NO_PIECES, Encoded
 from headscope.linguistics.sentence import Sentence, number_of
 from headscope.models.segment_ids import NAME
+from headscope.studies.training.pretrain.units import UNITS, joined_words
 
 # [CLS] before the first part, and [SEP] after each; and the fewest pieces of a block.
 SPECIAL, LEAST = 3, 8
 TOGETHER = 1000
 
-# Rows (piece, word).
-Part = Int[np.ndarray, "piece 2"]
+# What a piece belongs to: its word, and the noun phrase or entity, which is else its word.
+COLUMNS = ("piece", "word", *UNITS)
+Part = Int[np.ndarray, "piece column"]
 
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Two parts of a text that follow each other: rows (piece, word), and the number of their document."""
+    """Two parts of a text that follow each other, in `COLUMNS`, and the number of their document."""
 
     first: Part
     second: Part
@@ -42,11 +44,16 @@ class TextBlock:
         """The second part first."""
         return replace(self, first=self.second, second=self.first)
 
-    def encoded(self, index: int, tokenizer: PreTrainedTokenizerBase, document: int | None = None) -> Encoded:
-        """The block as an input: [CLS] first [SEP] second [SEP]; `document`: with which it is resampled."""
-        ids = [tokenizer.cls_token_id, tokenizer.sep_token_id]
-        cls, sep = (np.array([[number, -1]]) for number in ids)
-        rows = np.concatenate([cls, self.first, sep, self.second, sep])
+    def encoded(
+        self, index: int, tokenizer: PreTrainedTokenizerBase, document: int | None = None, unit: str = "word"
+    ) -> Encoded:
+        """The block as an input: [CLS] first [SEP] second [SEP].
+
+        * `document`: with which it is resampled; `unit`: what `pieces` has in the place of words, one of `COLUMNS`.
+        """
+        first, second = (part[:, [0, COLUMNS.index(unit)]] for part in (self.first, self.second))
+        cls, sep = (np.array([[number, -1]]) for number in (tokenizer.cls_token_id, tokenizer.sep_token_id))
+        rows = np.concatenate([cls, first, sep, second, sep])
         pieces, words = rows.T
         segments = np.repeat([0, 1], [len(self.first) + 2, len(self.second) + 1])
         kind = np.full(len(rows), CLASS["other"])
@@ -61,7 +68,7 @@ class TextBlock:
 
 @dataclass(frozen=True)
 class DocumentPieces:
-    """The pieces of a document: rows (piece, word), and whether a sentence ends with each."""
+    """The pieces of a document in `COLUMNS`, and whether a sentence ends with each."""
 
     rows: Part
     ends: Bool[np.ndarray, " piece"]
@@ -105,14 +112,16 @@ def streams(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> list[Document
     while group := list(islice(sentences, TOGETHER)):
         texts = [sentence.text for _, sentence in group]
         encodings = tokenizer(texts, add_special_tokens=False, verbose=False).encodings
-        for (document, _), encoding in zip(group, encodings or [], strict=True):
+        for (document, sentence), encoding in zip(group, encodings or [], strict=True):
             pieces = np.array(encoding.ids, dtype=np.int64)
             if not len(pieces):
                 continue
             words = np.array([-1 if word is None else word for word in encoding.word_ids])
             before = rows.setdefault(document, [])
             words = words - words[0] + (before[-1][-1, 1] + 1 if before else 0)
-            before.append(np.column_stack([pieces, words]))
+            starts = np.array(encoding.offsets)[:, 0]
+            units = [joined_words(words, starts, sentence, spans) for spans in UNITS.values()]
+            before.append(np.column_stack([pieces, words, *units]))
             ends.setdefault(document, []).append(np.arange(len(pieces)) == len(pieces) - 1)
     return [
         DocumentPieces(np.concatenate(parts), np.concatenate(ends[name]), number_of(name) if name else 0)
@@ -129,6 +138,6 @@ def shuffled(documents: list[DocumentPieces], seed: int) -> list[DocumentPieces]
     pieces = np.random.default_rng(seed).permutation(np.concatenate([stream.rows[:, 0] for stream in documents]))
     stops = np.cumsum([len(stream.rows) for stream in documents])[:-1]
     return [
-        replace(stream, rows=np.column_stack([part, stream.rows[:, 1]]))
+        replace(stream, rows=np.column_stack([part, stream.rows[:, 1:]]))
         for stream, part in zip(documents, np.split(pieces, stops), strict=True)
     ]

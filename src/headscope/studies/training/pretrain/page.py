@@ -57,7 +57,7 @@ def learned(numbers: Numbers) -> Finding:
 def lowest(numbers: Numbers) -> Finding | None:
     """The way with the lowest loss at the end beside the others, seed by seed."""
     by_seed = numbers.array("held_out_loss_by_seed").isel(step=-1)
-    losses = {way: by_seed.sel(way=way).values for way in _learned(numbers) if way != CAUSAL}
+    losses = {way: by_seed.sel(way=way).values for way in _learned(numbers) if way.split()[0] != CAUSAL}
     return _first_of(
         numbers,
         losses,
@@ -140,11 +140,12 @@ def seeds(numbers: Numbers) -> Finding | None:
     return Finding("One seed", "Intervals are over seeds: one seed has none, and no ways are compared; add --seeds 3.")
 
 
+COSTS = {"train_seconds": "Seconds", "trained_parameters": "Parameters"}
 COLUMNS = (
     Column("held_out_loss", "Held-out loss"),
     Column("frequency_gain", "Below frequencies"),
     *(Column("first_step", f"First {label('focus', focus)}") for focus in HEADS),
-    Column("train_seconds", "Seconds"),
+    *(Column(name, title) for name, title in COSTS.items()),
 )
 
 
@@ -153,12 +154,11 @@ def table(numbers: Numbers) -> Table:
     result, last = numbers.result, numbers.result["step"].values[-1]
     rows = []
     for way in numbers.labels("held_out_loss", "way"):
-        first = [_first_step(numbers, way, focus) for focus in HEADS]
         cells = [
             numbers("held_out_loss", way=way, step=last).cell(".3f"),
             estimate(result, "frequency_gain", way=way).known_cell("+.3f"),
-            *(step.known_cell(".0f") for step in first),
-            (number(float(result["train_seconds"].sel(way=way)), ".3g"), ""),
+            *(_first_step(numbers, way, focus).known_cell(".0f") for focus in HEADS),
+            *((number(float(result[name].sel(way=way)), ".3g"), "") for name in COSTS),
         ]
         rows.append(((way,), cells))
     caption = (

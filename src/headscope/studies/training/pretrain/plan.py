@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Literal
 
 from headscope.errors import HeadscopeError
@@ -24,14 +25,25 @@ class Shape:
         return f"{self.layers}x{self.heads}x{self.width}"
 
 
+@dataclass(frozen=True)
+class PlannedModel:
+    """A way, a shape, and the share of the text; `label`: its name, with what differs between the planned models."""
+
+    label: str
+    way: str
+    shape: Shape
+    share: float = 1.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class PretrainingPlan:
     """Which models are trained.
 
-    * `ways`: Train in these ways, separated by commas: tokens, static, words, spans, next-sentence, sentence-order,
-      next-word.
+    * `ways`: Train in these ways, separated by commas: tokens, static, words, spans, phrases, entities, unk,
+      next-sentence, sentence-order, previous-and-next, next-word.
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
-    * `shape`: Train models of this shape: layers x heads x width.
+    * `shapes`: Train models of these shapes, separated by commas: layers x heads x width.
+    * `amount`: Train on these parts of the text, separated by commas, for the same number of steps.
     * `held_out`: Hold out documents spread over the text, this fraction of it, and score on them.
     * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
@@ -39,7 +51,8 @@ class PretrainingPlan:
 
     ways: str = "tokens,words"
     seeds: Annotated[int, Range(1, 100)] = 2
-    shape: str = "4x4x128"
+    shapes: str = "4x4x128"
+    amount: str = "100%"
     held_out: Annotated[float, Range(0, 1)] = 0.1
     pieces: Annotated[int, Range(1, 1_000_000)] = 2000
     shuffle: bool = False
@@ -50,24 +63,56 @@ class PretrainingPlan:
         return named(self.ways)
 
     @property
-    def sizes(self) -> Shape:
-        """The shape.
+    def models(self) -> list[PlannedModel]:
+        """The planned models: each way with each shape on each part of the text.
 
-        Raises `HeadscopeError` for one that is none, or whose heads do not share the width evenly.
+        Raises `HeadscopeError` for a way, a shape or a part that is none.
 
-        >>> PretrainingPlan(shape="2x4x64").sizes
-        Shape(layers=2, heads=4, width=64)
+        >>> [model.label for model in PretrainingPlan(ways="tokens", shapes="2x4x64,4x2x64", amount="10%").models]
+        ['tokens 2x4x64', 'tokens 4x2x64']
         """
-        if not (match := SHAPE.fullmatch(self.shape)) or "0" in match.groups():
-            raise HeadscopeError(f"shape '{self.shape}' is not LAYERSxHEADSxWIDTH; use e.g. 4x4x128")
-        shape = Shape(*map(int, match.groups()))
-        if shape.width % shape.heads:
-            nearest = max(1, round(shape.width / shape.heads)) * shape.heads
-            raise HeadscopeError(
-                f"shape '{self.shape}': a width of {shape.width} is not divisible by {shape.heads} heads; use e.g. "
-                f"{Shape(shape.layers, shape.heads, nearest)}"
+        shapes, shares = ([*dict.fromkeys(names.split(","))] for names in (self.shapes, self.amount))
+        return [
+            PlannedModel(
+                " ".join([way, *[shape.strip()] * (len(shapes) > 1), *[share.strip()] * (len(shares) > 1)]),
+                *(way, shape_of(shape.strip()), share_of(share.strip())),
             )
-        return shape
+            for way, shape, share in product(self.names, shapes, shares)
+        ]
+
+
+def shape_of(name: str) -> Shape:
+    """A shape such as 4x4x128.
+
+    Raises `HeadscopeError` for one that is none, or whose heads do not share the width evenly.
+
+    >>> shape_of("2x4x64")
+    Shape(layers=2, heads=4, width=64)
+    """
+    if not (match := SHAPE.fullmatch(name)) or "0" in match.groups():
+        raise HeadscopeError(f"shape '{name}' is not LAYERSxHEADSxWIDTH; use e.g. 4x4x128")
+    shape = Shape(*map(int, match.groups()))
+    if shape.width % shape.heads:
+        nearest = max(1, round(shape.width / shape.heads)) * shape.heads
+        raise HeadscopeError(
+            f"shape '{name}': a width of {shape.width} is not divisible by {shape.heads} heads; use e.g. "
+            f"{Shape(shape.layers, shape.heads, nearest)}"
+        )
+    return shape
+
+
+def share_of(name: str) -> float:
+    """A part of the text such as 10%.
+
+    Raises `HeadscopeError` for one that is none.
+
+    >>> share_of("10%")
+    0.1
+    """
+    number = float(name[:-1]) if re.fullmatch(r"\d{1,3}(\.\d{1,9})?%", name) else 0.0
+    if not 0 < number <= 100:
+        raise HeadscopeError(f"amount '{name}' is no part of the text; use e.g. 10%,100%")
+    return number / 100
 
 
 @dataclass(frozen=True, kw_only=True)

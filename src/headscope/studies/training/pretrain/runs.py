@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTrainedModel
+from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.models import wrap
 from headscope.passes import Settings
 from headscope.studies.training.pretrain.blocks import TextBlock
-from headscope.studies.training.pretrain.plan import Shape
+from headscope.studies.training.pretrain.plan import PlannedModel
 from headscope.studies.training.pretrain.text import LabText
 from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay, Second
 from headscope.training.beginning import RunEnvironment
@@ -31,7 +31,7 @@ from headscope.training.steps import LOG, spaced
 
 # Held-out inputs on which heads are read at each step.
 READ = 64
-# The name of what tells whether the second part is the right one.
+# The name of what tells the second parts.
 PAIR_HEAD = "pair_head"
 
 
@@ -39,34 +39,33 @@ PAIR_HEAD = "pair_head"
 class PairTrainingSet(MaskedTrainingSet):
     """Inputs whose second part may be another one in each epoch, which the state of [CLS] must tell.
 
-    * `blocks`: the text; `second`: what stands in the place of the second part.
+    * `blocks`: the text; `seconds`: what may stand in the place of the second part, equally often.
     """
 
     blocks: Sequence[TextBlock] = ()
-    second: Second | None = None
+    seconds: tuple[Second, ...] = ()
 
     def __getitem__(self, index: int) -> Any:
-        """An input, the pieces under its masks, and whether the second part is the right one."""
-        assert self.second is not None
+        """An input, the pieces under its masks, and the number of what stands in the place of its second part."""
         random = np.random.Generator(np.random.Philox(key=[self.seed, index], counter=[0, 0, 1, self.epoch]))
-        block, right = self.second(self.blocks, index, random)
-        self.inputs[index] = block.encoded(index, self.tokenizer)
-        return *super().__getitem__(index), right
+        number = int(random.integers(len(self.seconds)))
+        self.inputs[index] = self.seconds[number](self.blocks, index, random).encoded(index, self.tokenizer)
+        return *super().__getitem__(index), number
 
     def collate(self, group: list[Any], pad: int) -> dict[str, Tensor]:
-        """As of masks, with `right`, [example]."""
-        right = torch.tensor([right for *_, right in group]).long()
-        return super().collate([(encoded, pieces) for encoded, pieces, _ in group], pad) | {"right": right}
+        """As of masks, with `second`, [example]."""
+        second = torch.tensor([number for *_, number in group])
+        return super().collate([(encoded, pieces) for encoded, pieces, _ in group], pad) | {"second": second}
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The loss of masked tokens, and that of telling the second parts (Devlin et al. 2019, section 3.1)."""
         states: list[Tensor] = []
         hook = network.base_model.register_forward_hook(lambda module, inputs, output: states.append(output[0]))
         try:
-            loss = super().loss(network, {name: tensor for name, tensor in batch.items() if name != "right"})
+            loss = super().loss(network, {name: tensor for name, tensor in batch.items() if name != "second"})
         finally:
             hook.remove()
-        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0].float()), batch["right"])
+        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0].float()), batch["second"])
 
 
 def without_pair_head(network: PreTrainedModel) -> PreTrainedModel:
@@ -78,15 +77,14 @@ def without_pair_head(network: PreTrainedModel) -> PreTrainedModel:
 
 @dataclass(frozen=True)
 class PretrainingRun:
-    """A way and a seed: of the weights, of masks, and of the order of the inputs.
+    """A planned model and a seed: of the weights, of masks, and of the order of the inputs.
 
-    * `text`: what all runs are trained and judged on; `text_settings`: what it depends on.
+    * `text`: what it is trained and judged on; `text_settings`: what it depends on.
     * `directory`: of all runs and models; `judged_by`: the seed of the masks of held-out inputs.
     """
 
-    name: str
+    planned: PlannedModel
     seed: int
-    shape: Shape
     recipe: TrainingRecipe
     text: LabText
     text_settings: dict[str, Any]
@@ -96,17 +94,22 @@ class PretrainingRun:
     @property
     def record(self) -> RunRecord:
         """The folder of the run."""
-        return RunRecord(self.directory / "runs" / f"{self.name}-{self.seed}")
+        return RunRecord(self.directory / "runs" / f"{self.planned.label.replace(' ', '-')}-{self.seed}")
 
     @property
     def way(self) -> PretrainingWay:
         """What the way changes."""
-        return WAYS[self.name]
+        return WAYS[self.planned.way]
+
+    @cached_property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The tokenizer of the text, with the mask of the way."""
+        return self.way.tokenizer(self.text.tokenizer)
 
     @property
     def steps(self) -> int:
         """Number of training steps."""
-        return self.recipe.epochs * -(-len(self.text.train) // self.recipe.batch)
+        return self.recipe.epochs * -(-len(self.text.epoch) // self.recipe.batch)
 
     def prepare(self) -> None:
         """Nothing is read later."""
@@ -114,8 +117,8 @@ class PretrainingRun:
     def settings(self, environment: RunEnvironment) -> dict[str, Any]:
         """All settings that determine the numbers of the run."""
         return (
-            {"tokenizer": self.text.digest, "way": self.name, "seed": self.seed, "shape": str(self.shape)}
-            | {"judged_by": self.judged_by}
+            {"tokenizer": self.text.digest, "way": self.planned.way, "seed": self.seed}
+            | {"shape": str(self.planned.shape), "share": self.planned.share, "judged_by": self.judged_by}
             | self.text_settings
             | self.recipe.as_settings()
         )
@@ -129,28 +132,29 @@ class PretrainingRun:
     @cached_property
     def examples(self) -> MaskedExamples:
         """The inputs of the way, and those that it is judged by."""
-        inputs = [block.encoded(index, self.text.tokenizer) for index, block in enumerate(self.text.train)]
-        objective: dict[str, Any] = {"choose": self.way.choose, "static": self.way.static, "causal": self.way.causal}
-        pairs = {"blocks": self.text.train, "second": self.way.second} if self.way.second else {}
-        kind = PairTrainingSet if self.way.second else MaskedTrainingSet
-        mine = kind(inputs, self.text.tokenizer, DEVLIN, self.seed, **objective, **pairs)
-        return MaskedExamples(mine, *self.text.judged(self.judged_by, causal=self.way.causal))
+        way, tokenizer = self.way, self.tokenizer
+        inputs = [block.encoded(index, tokenizer, unit=way.unit) for index, block in enumerate(self.text.epoch)]
+        objective: dict[str, Any] = {"choose": way.choose, "static": way.static, "causal": way.causal}
+        pairs = {"blocks": self.text.epoch, "seconds": way.seconds} if way.seconds else {}
+        kind = PairTrainingSet if way.seconds else MaskedTrainingSet
+        mine = kind(inputs, tokenizer, DEVLIN, self.seed, **objective, **pairs)
+        return MaskedExamples(mine, *self.text.judged(self.judged_by, way))
 
     def start(self) -> InitialModel:
         """The model before the training: the same weights in each way with the same seed."""
-        tokenizer = self.text.tokenizer
+        tokenizer, shape = self.tokenizer, self.planned.shape
         config = BertConfig(
-            vocab_size=len(tokenizer), hidden_size=self.shape.width, num_hidden_layers=self.shape.layers,
-            num_attention_heads=self.shape.heads, intermediate_size=4 * self.shape.width,
+            vocab_size=len(tokenizer), hidden_size=shape.width, num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads, intermediate_size=4 * shape.width,
             max_position_embeddings=self.recipe.max_tokens, pad_token_id=int(str(tokenizer.pad_token_id)),
             is_decoder=self.way.causal, use_cache=False,
         )  # fmt: skip
-        ordinary = without_pair_head if self.way.second else as_it_is
+        ordinary = without_pair_head if self.way.seconds else as_it_is
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
-            if self.way.second:
-                network.add_module(PAIR_HEAD, nn.Linear(self.shape.width, 2))
+            if self.way.seconds:
+                network.add_module(PAIR_HEAD, nn.Linear(shape.width, len(self.way.seconds)))
         set_output_bias(network, self.text.frequencies)
         return InitialModel(network, tokenizer, ordinary=ordinary)
 

@@ -51,7 +51,7 @@ def run(
     Raises `HeadscopeError` for an unknown way or a shape that is none, if the text is too short, the tokenizer has no
     mask, a loss is not finite, the disk is full, or the folder holds trainings with other settings.
     """
-    names, shape = plan.names, plan.sizes
+    models = plan.models
     environment = run_environment(vocabulary, directory, **loading)
     pieces = load_tokenizer(environment.checkpoint, remote_code=environment.remote_code)
     text = lab_text(pieces, corpus, plan, schedule.max_tokens, settings.seed)
@@ -62,9 +62,12 @@ def run(
         "shuffle": plan.shuffle,
     }
     seeds = range(settings.seed, settings.seed + plan.seeds)
+    parts = {model.share: text.part(model.share) for model in models}
     planned = [
-        PretrainingRun(way, seed, shape, schedule.recipe, text, text_settings, environment.directory, settings.seed)
-        for way, seed in product(names, seeds)
+        PretrainingRun(
+            *(model, seed, schedule.recipe, parts[model.share], text_settings, environment.directory, settings.seed)
+        )
+        for model, seed in product(models, seeds)
     ]
     for training in planned:
         open_training(training, environment, settings)
@@ -73,18 +76,20 @@ def run(
     if settings.engine is not None:
         for training in planned:
             training.record.refuse_missing()
-    by_way = {way: [training for training in planned if training.name == way] for way in names}
+    by_way = {model.label: [training for training in planned if training.planned == model] for model in models}
     variables = to_variables(
         {way: [training.result(environment, settings) for training in runs] for way, runs in by_way.items()},
         {way: [training.record.heads() for training in runs] for way, runs in by_way.items()},
-        {way: unigram_outputs(runs[0].examples.pieces, text.frequencies) for way, runs in by_way.items()},
+        {way: unigram_outputs(runs[0].examples.pieces, runs[0].text.frequencies) for way, runs in by_way.items()},
         [encoded.unit for encoded in text.dev],
         settings,
     )
     attributes = _attributes(planned[0], corpus, settings, environment.sha256) | {
         "tokenizer_of": environment.checkpoint.name,
         "recipe": json.dumps(
-            {"shape": str(shape), "seeds": plan.seeds} | text_settings | schedule.recipe.as_settings()
+            {"shapes": plan.shapes, "amount": plan.amount, "seeds": plan.seeds}
+            | text_settings
+            | schedule.recipe.as_settings()
         ),
     }
     return results.check(variables.assign_attrs(attributes))
@@ -93,7 +98,7 @@ def run(
 def _attributes(run: PretrainingRun, corpus: Documents, settings: Settings, sha256: str) -> dict[str, Any]:
     start, text = run.start(), run.text
     model = replace(
-        wrap(start.network, start.tokenizer), name=f"{run.shape}: trained from random weights", sha256=sha256
+        wrap(start.network, start.tokenizer), name=f"{run.planned.shape}: trained from random weights", sha256=sha256
     )
     return provenance("pretrain", model, corpus, settings) | {
         "n_examples": len(text.train) + len(text.dev),

@@ -1,7 +1,7 @@
 """The text of a pre-training: blocks to train on, and held-out inputs that all ways are judged by."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,16 +17,33 @@ from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
+from headscope.studies.training.pretrain.units import require_units
+from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.piece_frequencies import log_frequencies
 
 
 @dataclass(frozen=True)
 class LabText:
-    """Blocks to train on, and held-out inputs, whose `documents` are resampled if they are known; the tokenizer."""
+    """Blocks to train on, and held-out inputs, whose `documents` are resampled if they are known; the tokenizer.
+
+    * `inputs`: number of blocks of an epoch; those of a part of the text are repeated. 0: all once.
+    """
 
     train: list[TextBlock]
     dev: list[Encoded]
     tokenizer: PreTrainedTokenizerBase
+    inputs: int = 0
+
+    def part(self, share: float) -> "LabText":
+        """A part of the text, spread over it, that is read as many times in an epoch as it takes to have its length."""
+        number = max(2, round(share * len(self.train)))
+        chosen = (np.arange(number) * len(self.train) // number).tolist()
+        return replace(self, train=[self.train[block] for block in chosen], inputs=len(self.train))
+
+    @property
+    def epoch(self) -> list[TextBlock]:
+        """The blocks of an epoch."""
+        return [self.train[number % len(self.train)] for number in range(self.inputs or len(self.train))]
 
     @cached_property
     def digest(self) -> str:
@@ -42,14 +59,15 @@ class LabText:
         counts[self.tokenizer.all_special_ids] = 0
         return log_frequencies(counts)
 
-    def judged(self, seed: int, *, causal: bool) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
-        """The held-out inputs with [MASK] in the place of 15% of their tokens, the same for all ways, and the pieces.
+    def judged(self, seed: int, way: PretrainingWay) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
+        """The held-out inputs with 15% of their tokens hidden, the same for all ways, and the hidden pieces.
 
-        * `causal`: of a model that predicts the next piece, all inputs as they are.
+        A way that predicts the next piece is judged by all inputs as they are.
         """
-        if causal:
+        if way.causal:
             return self.dev, [next_pieces(encoded, self.tokenizer) for encoded in self.dev]
-        inputs, pieces = zip(*(masked(encoded, self.tokenizer, seed) for encoded in self.dev), strict=True)
+        tokenizer = way.tokenizer(self.tokenizer)
+        inputs, pieces = zip(*(masked(encoded, tokenizer, seed) for encoded in self.dev), strict=True)
         return list(inputs), list(pieces)
 
 
@@ -58,9 +76,13 @@ def lab_text(
 ) -> LabText:
     """Read a corpus in blocks of at most `max_tokens` tokens, documents, or blocks, spread over it held out.
 
-    Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], or the text is too short.
+    Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], the text is too short, or lacks the
+    annotation of a way.
     """
-    for name in ("mask", "cls", "sep", "pad"):
+    ways = [WAYS[name] for name in plan.names]
+    for unit in {way.unit for way in ways}:
+        require_units(corpus, unit)
+    for name in dict.fromkeys(("mask", "cls", "sep", "pad", *(way.hidden_by for way in ways))):
         if getattr(tokenizer, f"{name}_token_id") is None:
             raise HeadscopeError(f"the tokenizer has no {name} token; name a BERT, such as --tokenizer minilm")
     cut = _with_frequent_pieces(tokenizer, streams(tokenizer, corpus), plan.pieces, max_tokens)

@@ -61,6 +61,7 @@ def to_variables(
     losses = [np.mean([loss_curve(run.train_loss) for run in trainings], axis=0) for trainings in runs.values()]
     variables.add("train_loss", losses)
     variables.add("train_seconds", [np.mean([float(run.seconds) for run in trainings]) for trainings in runs.values()])
+    variables.add("trained_parameters", [float(first.trained) for first, *_ in runs.values()])
     return xr.Dataset({name: array for name, array in variables.arrays.items() if bool(array.notnull().any())})
 
 

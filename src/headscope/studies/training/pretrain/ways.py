@@ -5,11 +5,13 @@ All read the same inputs, two parts of a text that follow each other, and all bu
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from jaxtyping import Int
+from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import Choose, Numbers, single_tokens
@@ -20,8 +22,8 @@ from headscope.studies.training.pretrain.blocks import TextBlock
 SPAN_P, LONGEST_SPAN = 0.2, 10
 
 Tokens = Int[np.ndarray, " token"]
-# What stands after the first part of a block: its pieces and their words, and whether it is the right one.
-Second = Callable[[Sequence[TextBlock], int, np.random.Generator], tuple[TextBlock, bool]]
+# A block with what may stand in the place of its second part.
+Second = Callable[[Sequence[TextBlock], int, np.random.Generator], TextBlock]
 
 
 def whole_words(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Generator) -> tuple[Numbers, Numbers]:
@@ -52,37 +54,48 @@ def words_of(encoded: Encoded, allowed: Tokens) -> list[Tokens]:
     return np.split(token, np.flatnonzero(np.diff(word)) + 1)
 
 
-def another_text(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> tuple[TextBlock, bool]:
-    """The block, or in half of the cases with the second part of another one, from another document if there is one."""
+def as_it_is(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
+    """The block."""
+    return blocks[index]
+
+
+def another_text(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
+    """The block with the second part of another one, from another document if there is one."""
     here = blocks[index]
-    if random.random() < 0.5:
-        return here, True
     several = blocks[0].document != blocks[-1].document  # the blocks of a document follow each other
     draws = (blocks[int(random.integers(len(blocks)))] for _ in count())
     other = next(block for block in draws if not several or block.document != here.document)
-    return here.followed_by(other.second), False
+    return here.followed_by(other.second)
 
 
-def turned_round(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> tuple[TextBlock, bool]:
-    """The block, or in half of the cases with its second part first."""
-    here = blocks[index]
-    return (here, True) if random.random() < 0.5 else (here.turned_round, False)
+def turned_round(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
+    """The block with its second part first."""
+    return blocks[index].turned_round
 
 
 @dataclass(frozen=True)
 class PretrainingWay:
     """What a way changes, in words.
 
-    * `choose`: which tokens are masked together; `static`: whether the masks of the first epoch stay.
-    * `second`: what stands in the place of the second part, which the state of [CLS] must tell.
+    * `choose`: which tokens are masked together, of what `unit`; `static`: whether the masks of the first epoch stay.
+    * `hidden_by`: the special token that takes the place of masked tokens.
+    * `seconds`: what may stand in the place of the second part, equally often, which the state of [CLS] must tell.
     * `causal`: whether tokens see none that follow, and the next one is predicted.
     """
 
     change: str
     choose: Choose = single_tokens
+    unit: str = "word"
     static: bool = False
-    second: Second | None = None
+    hidden_by: str = "mask"
+    seconds: tuple[Second, ...] = ()
     causal: bool = False
+
+    def tokenizer(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+        """A copy of a tokenizer with the mask of the way."""
+        copied = deepcopy(tokenizer)
+        copied.mask_token = getattr(tokenizer, f"{self.hidden_by}_token")
+        return copied
 
 
 WAYS = {
@@ -90,8 +103,18 @@ WAYS = {
     "static": PretrainingWay("masks are drawn once", static=True),
     "words": PretrainingWay("whole words are masked", whole_words),
     "spans": PretrainingWay("spans of words are masked", spans),
-    "next-sentence": PretrainingWay("the second part is of another text in half of the inputs", second=another_text),
-    "sentence-order": PretrainingWay("both parts are turned round in half of the inputs", second=turned_round),
+    "phrases": PretrainingWay("noun phrases are masked whole, and other words", whole_words, "phrase"),
+    "entities": PretrainingWay("named entities are masked whole, and other words", whole_words, "entity"),
+    "unk": PretrainingWay("[UNK] takes the place of [MASK]", hidden_by="unk"),
+    "next-sentence": PretrainingWay(
+        "the second part is of another text in half of the inputs", seconds=(as_it_is, another_text)
+    ),
+    "sentence-order": PretrainingWay(
+        "both parts are turned round in half of the inputs", seconds=(as_it_is, turned_round)
+    ),
+    "previous-and-next": PretrainingWay(
+        "the second part follows, precedes or is of another text", seconds=(as_it_is, turned_round, another_text)
+    ),
     "next-word": PretrainingWay("tokens see what stands before, and the next one is predicted", causal=True),
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 from headscope.figures import bars, curve, matrix
 from headscope.figures.labels import label
 from headscope.figures.words import token_rows
-from headscope.report.claims import Claim, together, witness
+from headscope.report.claims import LEAST_EXAMPLES, Claim, together, witness
 from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
@@ -239,10 +239,12 @@ def classes_chart(numbers: Numbers) -> Figure:
 
 
 def layers(numbers: Numbers) -> Iterator[LayerNumber]:
-    """Faithfulness, whose layer one half of the inputs chooses."""
+    """Faithfulness; one half of the inputs chooses the layer, where the other has enough."""
     for choice in chosen(numbers):
         array = numbers.array("comprehensiveness_gain").sel(attribution=choice.method, drop=True)
-        yield LayerNumber("Faithfulness of attributions", METHODS[choice.method], array, choice.layer, is_share=False)
+        n = numbers.n("comprehensiveness_gain", attribution=choice.method, layer=choice.layer)
+        layer = choice.layer if n >= LEAST_EXAMPLES else None
+        yield LayerNumber("Faithfulness of attributions", METHODS[choice.method], array, layer, is_share=False)
 
 
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
