@@ -47,5 +47,5 @@ def centred(beginning: Beginning) -> InitialModel:
         kind = start.network.config.model_type
         raise HeadscopeError(f"way 'centred': in model type '{kind}' no layer reads [CLS] alone; use another way")
     with torch.no_grad():
-        first.bias -= first.weight @ torch.cat(read[first]).mean(0)
+        first.bias.sub_(first.weight @ torch.cat(read[first]).mean(0))
     return start

@@ -44,7 +44,8 @@ def test_the_planted_word_is_found_and_flips_all_of_its_class_and_none_of_the_ot
 
 def naive(network: Any, texts: ClassTexts, trigger: list[int], position: int) -> np.ndarray:
     """The change of the mean loss with a small step towards each word, one example and one word at a time."""
-    network, tokenizer, rises = deepcopy(network).double(), tiny_tokenizer(), []
+    network, rises = deepcopy(network).double(), []
+    tokenizer: Any = tiny_tokenizer()
     table = network.get_input_embeddings().weight
     own = texts.pieces.words[trigger[position]]
     for word in texts.pieces.words:

@@ -117,7 +117,7 @@ def test_a_model_that_answers_all_chains_earns_the_claim(table: tuple[xr.Dataset
     for longest in (4, 3):  # of the chains that are right; all others get "no"
         answers = np.where(np.array(task.depths)[:, None] <= longest, outputs, [[1.0, 0.0]])
         trained = TrainedOutputs(answers, answers[None][:0], np.ones(8, np.float32))
-        key, pairs = ("inference", "finetuned", (0, 0)), ((0, 0),)
+        key, pairs = ("inference", "finetuned", (0, 0)), [(0, 0)]
         made = to_variables((task,), ("finetuned",), pairs, {key: trained}, {key: {}}, {}, QUICK)
         page = study_page(made.assign_attrs(table[0].attrs | {"recipe": '{"trained_depth": 2}'}))
         verdicts.append({finding.topic for finding in (*page.highlights(), *page.findings())})

@@ -49,7 +49,7 @@ def test_the_page_says_the_planted_numbers() -> None:
         "unsure": result_of(half=0.5),
         "context unsure": result_of(half=0.6),
         "two layers lead": result_of((0.1, 0.3, 0.5, 0.49)),
-        "no context": result_of(corrected=(0.9, 0.88, 0.87, 0.89)),
+        "no context": result_of(corrected=(0.9, 0.68, 0.49, 0.58)),  # falls as the cone grows
     }
     assert_page(__file__, {"all": result_of()}, claims)
 

@@ -1,6 +1,7 @@
 """The page of `geometry`: how hidden states lie in space by layer, beside the released numbers of BERT-base."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import astuple
 
 import numpy as np
 import xarray as xr
@@ -89,18 +90,17 @@ def cone(numbers: Numbers) -> Finding:
 
 
 def context(numbers: Numbers) -> Finding:
-    """How far context changes a token; where random tokens are nearly the same, little can be left above them."""
-    values = estimates(from_embeddings(numbers, "self_similarity_corrected"))
-    lowest = min(values, key=lambda layer: values[layer].value)
-    first, low = values[min(values)], values[lowest]
-    rest = 1 - estimates(from_embeddings(numbers, "anisotropy"))[lowest].value
-    most = f", where at most {number(rest)} is possible" if rest < first.value else ""
-    where = layers_named(tied({layer: -value for layer, value in values.items()}))
+    """How far context changes a token: how much closer than random tokens its occurrences are, of what is possible."""
+    above, random = (estimates(from_embeddings(numbers, name)) for name in ("self_similarity_corrected", "anisotropy"))
+    shares = {layer: Estimate(*(np.array(astuple(above[layer])) / (1 - random[layer].value))) for layer in above}
+    first = shares.pop(min(shares))
+    low = min(shares.values(), key=lambda share: share.value)
+    where = layers_named(tied({layer: -share for layer, share in shares.items()}))
     return Finding.judged(
         apart(first, low, numbers.n("self_similarity"), least=CHANGE),
-        f"The mean cosine of two occurrences of a token, above that of random tokens, is {number(first.value)} in "
-        f"the embeddings and {number(low.value)} in {where}{most}.",
-        holds=f"Context changes tokens, down to {where}",
+        "The mean cosine of two occurrences of a token is above that of random tokens, by this share of what is "
+        f"possible: {first:%} in the embeddings, {low:%} in {where}.",
+        holds=f"Context changes tokens, most in {where}",
         fails="Context hardly changes tokens",
         undecided="It cannot be told whether context changes tokens",
         unit="tokens of the vocabulary",
