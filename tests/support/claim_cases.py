@@ -359,7 +359,7 @@ CASES = {
         lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.repeated, "All ways predict the held-out text", 160,
         None,
         {"ways": "tokens", "shapes": "1x1x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
-        | {"seeds": 3},
+        | {"seeds": 3, "masked": 0.15},
         single=False,
     ),
     "pretrain_head": ClaimCase(

@@ -26,6 +26,7 @@ from support.small_tasks import tiny_folder
 
 TEXT, QUICK = repeated(0, 80), Settings(resamples=20)
 OPTIONS: dict[str, Any] = {"shapes": "1x2x32", "epochs": 5, "batch": 4, "learning_rate": 1e-2, "max_tokens": 16}
+OPTIONS |= {"masked": 0.15}
 
 
 @pytest.fixture(scope="module")

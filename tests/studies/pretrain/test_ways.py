@@ -122,6 +122,17 @@ def test_tokens_of_a_span_share_their_fate(text: LabText) -> None:
     assert fates == {frozenset([True]), frozenset([False])}
 
 
+@pytest.mark.parametrize("share", [0.15, 0.4])
+def test_the_asked_share_of_tokens_is_masked_in_training_and_15_percent_where_ways_are_judged(
+    text: LabText, share: float
+) -> None:
+    planned = run(text, "tokens")
+    examples = replace(planned, planned=replace(planned.planned, masked=share)).examples
+    for masks, wanted in (([pieces for _, pieces in examples.train], share), (examples.pieces, 0.15)):
+        tokens = sum(len(pieces) - 3 for pieces in masks)
+        assert sum((pieces != IGNORED).sum() for pieces in masks) / tokens == pytest.approx(wanted, abs=0.03)
+
+
 def test_static_masks_stay_and_others_are_new(text: LabText) -> None:
     for way, same in (("static", True), ("tokens", False), ("words", False)):
         examples = run(text, way).examples.train

@@ -27,12 +27,16 @@ class Shape:
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """A way, a shape, and the share of the text; `label`: its name, with what differs between the planned models."""
+    """A way, a shape, and the share of the text; `label`: its name, with what differs between the planned models.
+
+    * `masked`: fraction of the tokens that are masked in training.
+    """
 
     label: str
     way: str
     shape: Shape
     share: float = 1.0
+    masked: float = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,7 @@ class PretrainingPlan:
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
     * `shapes`: Train models of these shapes, separated by commas: layers x heads x width.
     * `amount`: Train on these parts of the text, separated by commas, for the same number of steps.
+    * `masked`: Mask this fraction of the tokens in training; BERT has 0.15 (Wettig et al. 2022 compare both).
     * `held_out`: Hold out documents spread over the text, this fraction of it, and score on them.
     * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
@@ -51,8 +56,9 @@ class PretrainingPlan:
 
     ways: str = "tokens,words"
     seeds: Annotated[int, Range(1, 100)] = 2
-    shapes: str = "4x4x128"
+    shapes: str = "2x4x64"
     amount: str = "100%"
+    masked: Annotated[float, Range(0, 1)] = 0.4
     held_out: Annotated[float, Range(0, 1)] = 0.1
     pieces: Annotated[int, Range(1, 1_000_000)] = 2000
     shuffle: bool = False
@@ -75,7 +81,7 @@ class PretrainingPlan:
         return [
             PlannedModel(
                 " ".join([way, *[shape.strip()] * (len(shapes) > 1), *[share.strip()] * (len(shares) > 1)]),
-                *(way, shape_of(shape.strip()), share_of(share.strip())),
+                *(way, shape_of(shape.strip()), share_of(share.strip()), self.masked),
             )
             for way, shape, share in product(self.names, shapes, shares)
         ]
@@ -126,11 +132,11 @@ class Schedule:
     * `max_tokens`: Cut the text into inputs of this number of tokens.
     """
 
-    batch: Annotated[int, Range(1, 1024)] = 16
-    epochs: Annotated[int, Range(1, 1000)] = 4
-    learning_rate: Annotated[float, Range(0, 10)] = 2e-3
+    batch: Annotated[int, Range(1, 1024)] = 32
+    epochs: Annotated[int, Range(1, 1000)] = 5
+    learning_rate: Annotated[float, Range(0, 10)] = 4e-3
     precision: Literal["no", "bf16", "fp16"] = "no"
-    max_tokens: Annotated[int, Range(16, 4096)] = 64
+    max_tokens: Annotated[int, Range(16, 4096)] = 32
 
     @property
     def recipe(self) -> TrainingRecipe:

@@ -118,7 +118,8 @@ class PretrainingRun:
         """All settings that determine the numbers of the run."""
         return (
             {"tokenizer": self.text.digest, "way": self.planned.way, "seed": self.seed}
-            | {"shape": str(self.planned.shape), "share": self.planned.share, "judged_by": self.judged_by}
+            | {"shape": str(self.planned.shape), "share": self.planned.share, "masked": self.planned.masked}
+            | {"judged_by": self.judged_by}
             | self.text_settings
             | self.recipe.as_settings()
         )
@@ -137,7 +138,7 @@ class PretrainingRun:
         objective: dict[str, Any] = {"choose": way.choose, "static": way.static, "causal": way.causal}
         pairs = {"blocks": self.text.epoch, "seconds": way.seconds} if way.seconds else {}
         kind = PairTrainingSet if way.seconds else MaskedTrainingSet
-        mine = kind(inputs, tokenizer, DEVLIN, self.seed, **objective, **pairs)
+        mine = kind(inputs, tokenizer, replace(DEVLIN, share=self.planned.masked), self.seed, **objective, **pairs)
         return MaskedExamples(mine, *self.text.judged(self.judged_by, way))
 
     def start(self) -> InitialModel:

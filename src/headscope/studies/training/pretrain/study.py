@@ -87,7 +87,7 @@ def run(
     attributes = _attributes(planned[0], corpus, settings, environment.sha256) | {
         "tokenizer_of": environment.checkpoint.name,
         "recipe": json.dumps(
-            {"shapes": plan.shapes, "amount": plan.amount, "seeds": plan.seeds}
+            {"shapes": plan.shapes, "amount": plan.amount, "masked": plan.masked, "seeds": plan.seeds}
             | text_settings
             | schedule.recipe.as_settings()
         ),

@@ -1,7 +1,7 @@
 """Ways to pre-train, by their names in `--ways`: what each changes, and nothing else.
 
-All read the same inputs, two parts of a text that follow each other, and all but `next-word` predict masked tokens:
-15%, of which 80% become [MASK], 10% a random piece, and 10% stay (Devlin et al. 2019, section 3.1).
+All read the same inputs, two parts of a text that follow each other, and all but `next-word` predict masked tokens: 40%
+(Wettig et al. 2022), of which 80% become [MASK], 10% a random piece, and 10% stay (Devlin et al. 2019, section 3.1).
 """
 
 from collections.abc import Callable, Sequence
