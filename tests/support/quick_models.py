@@ -48,7 +48,7 @@ def _checked(network: PreTrainedModel) -> Capture:
     if hooked or not tiny or os.environ["PYTEST_CURRENT_TEST"].startswith(CHECKING):
         return check(network)
     # Where a weight is not a number, no key is the same again; small weights let no check fail that others pass.
-    small = all(weight.numel() == 0 or bool(weight.detach().abs().max() < LARGE) for weight in weights)
+    small = all(weight.numel() == 0 or bool(weight.detach().float().abs().max() < LARGE) for weight in weights)
     known = [weight.shape if small else float(weight.detach().double().sum()) for weight in weights]
     key = (type(network), network.config.to_json_string(), network.training, str(network.dtype), *known)
     if key not in CHECKED:
