@@ -21,6 +21,7 @@ from headscope.storage.limits import MOST_ENTRIES
 from headscope.training.beginning import run_environment
 from support.cli import run_command
 from support.loading import edit, refusal
+from support.tiers import paired
 from support.tiny import byte_tokenizer
 from support.written_gguf import NETWORKS, save_bytes, tiny_decoder, without_weights, write_gguf
 
@@ -46,8 +47,7 @@ def file(tmp_path: Path) -> Path:
     return write_gguf(tmp_path / "model.gguf", "qwen3", tiny_decoder("qwen3"))
 
 
-@pytest.mark.parametrize("quantised", [False, True])
-@pytest.mark.parametrize("architecture", NETWORKS)
+@pytest.mark.parametrize(("architecture", "quantised"), paired(NETWORKS, [False, True]))
 def test_states_and_attention_are_those_of_the_model(architecture, quantised, folder, tmp_path) -> None:
     network = tiny_decoder(architecture)
     path = write_gguf(tmp_path / "model.gguf", architecture, network, quantised=quantised)

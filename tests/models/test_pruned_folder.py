@@ -26,6 +26,7 @@ from headscope.models.prediction_heads import no_words, with_words_head
 from headscope.models.pruned_folder import save
 from headscope.studies.size.prune.cut_heads import prune
 from support import tiny_families
+from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_family
 
@@ -48,22 +49,10 @@ def outputs(network: Any) -> torch.Tensor:
     return network(**tiny_tokenizer()(TEXTS, padding=True, return_tensors="pt"))[0]
 
 
-FAMILIES = (
-    "bert",
-    "roberta",
-    "distilbert",
-    "deberta-v2",
-    "modernbert",
-    "gpt2",
-    "mpnet",
-    "electra",
-    "xlm",
-    "gpt_neox",
-    "bart",
-)
+FAMILIES = "bert roberta distilbert deberta-v2 modernbert gpt2 mpnet electra xlm gpt_neox bart".split()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", in_turn(FAMILIES))
 def test_transformers_loads_it_in_sdpa_with_the_same_outputs(family: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(tiny_families.SIZES, "vocab_size", len(tiny_vocabulary()))
     model = pruned(tiny_family(family))

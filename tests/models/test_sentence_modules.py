@@ -21,6 +21,7 @@ from headscope.passes.batches import collator
 from headscope.studies.words.attributions.targets import target_of
 from headscope.viewer.nearest_sentences import mean_states
 from support.idle_neurons import judge_by_embeddings
+from support.tiers import in_turn
 from support.tiny import save_tiny
 
 TEXTS = ["The cat sat.", "A dog ran down the road, and she saw it.", "It is old."]
@@ -50,7 +51,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", in_turn(CASES))
 def test_embeddings_are_those_of_sentence_transformers(case: str, tmp_path: Path) -> None:
     reference = saved(tmp_path, *CASES[case]())
     with torch.inference_mode(), quiet():

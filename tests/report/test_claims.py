@@ -28,6 +28,7 @@ from headscope.report.study_page import NO_CLAIM, strongest_first
 from headscope.report.wording import Estimate
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval, of_differences
+from support.tiers import in_turn
 
 RUNS = 500
 
@@ -94,7 +95,7 @@ def test_a_loss_above_the_tolerance_is_called_harmless_in_at_most_a_twentieth():
     assert share(harmless, "holds") >= 0.95
 
 
-@pytest.mark.parametrize("effect", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("effect", in_turn([0.5, 1.0, 2.0, 4.0], at=1, of=2))
 def test_the_number_of_examples_that_is_named_decides_in_five_samples_of_six(effect):
     """True differences of the size of some errors: on so many other examples it is decided, or nothing is named."""
     rng, n, kept = np.random.default_rng(3), 100, []

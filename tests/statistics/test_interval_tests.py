@@ -9,6 +9,7 @@ from headscope.statistics.significance import q_above, q_changed, q_no_worse, su
 from support.findings import texts_of
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
+from support.tiers import paired
 
 HEADS = "Benjamini-Hochberg over 12 heads"
 TOLERANCE, RUNS = 0.02, 2000
@@ -80,8 +81,7 @@ def gains(losses: np.ndarray, won: float, n: int, random: np.random.Generator) -
     return xr.DataArray(gain, {"lower": ("head", gain - half), "upper": ("head", gain + half)}, ["head"])
 
 
-@pytest.mark.parametrize("n", [100, 400, 2000])
-@pytest.mark.parametrize("won", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize(("n", "won"), paired([100, 400, 2000], [0.0, 0.01, 0.05]))
 def test_of_72_heads_that_lose_the_tolerance_one_is_called_free_in_at_most_5_percent_of_runs(n: int, won: float):
     random, wrong = np.random.default_rng(n), 0
     for _ in range(RUNS // 10):

@@ -19,7 +19,7 @@ BEST = "best|broadest|clearest|greatest|highest|largest|least important|lowest|m
 DEFINED = "at most|most frequent|best (baseline|fixed word|parser without)|nearest (mention|and head)|largest over its"
 NAMES_A_BEST = re.compile(rf"(?!\b({DEFINED})\b)\b(?<!at )({BEST})\b", re.IGNORECASE)
 # Planted cases and noises of the second tier: these take seconds, and have quicker tests of their own.
-SLOW = ("landscape", "pretrain", "shrink", "structure")
+SLOW = ("finetune", "landscape", "pretrain", "shrink", "structure")
 NOISES = [
     pytest.param(study, noise, marks=pytest.mark.thorough if number or study == "pretrain" else ())
     for study, case in CASES.items()

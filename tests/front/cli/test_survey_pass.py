@@ -19,7 +19,7 @@ from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
 
 SHARING = [study for study in catalog.names("studies") if shares(study)]
-FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
+FEW = ("--limit", "26", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),
     "structure": ("--epochs", "1", "--rank", "2"),
