@@ -5,6 +5,7 @@ import sys
 import tomllib
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import altair as alt
 import pytest
@@ -51,6 +52,11 @@ def test_a_use_without_its_package_is_one_line_with_the_remedy(module, without, 
 def test_where_there_is_no_pip_the_remedy_is_that_of_uv(without):
     without("pip", "vl_convert")
     assert missing("vl_convert").endswith(f": uv pip install -p '{sys.executable}' 'headscope[figures]'")
+
+
+def test_figures_need_room_for_addresses() -> None:
+    with patch("resource.getrlimit", return_value=(10**10, -1)):
+        assert missing("vl_convert").startswith("figures need 80 GB of address space; raise")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ NEEDS = {
     "uvicorn": ("local pages need", "uvicorn", "view"),
     "vl_convert": ("figures need", "vl-convert", "figures"),
 }
+SPACE = 80e9  # bytes of addresses (`ulimit -v`): its engine reserves 69 GB, and ends the process where it cannot
 
 
 def names(folder: str) -> list[str]:
@@ -186,14 +187,18 @@ def require(module: str) -> Any:
 
 
 def missing(module: str) -> str:
-    """One line that says how to install a package of an extra; empty if it is installed, which imports nothing.
+    """One line that says how to get a package of an extra to run; empty if it does. Nothing is imported.
 
     >>> missing("vl_convert")
     ''
     """
-    if find_spec(module):
-        return ""
     need, package, extra = NEEDS[module]
+    if find_spec(module):
+        if module == "vl_convert" and find_spec("resource"):  # Windows has no limits
+            limits: Any = importlib.import_module("resource")
+            if 0 <= limits.getrlimit(limits.RLIMIT_AS)[0] < SPACE:
+                return f"{need} {SPACE / 1e9:.0f} GB of address space; raise its limit: ulimit -v unlimited"
+        return ""
     # An environment of uv has no pip. Both take the extra of the headscope that is installed there, published or not.
     installer = f"'{sys.executable}' -m pip install" if find_spec("pip") else f"uv pip install -p '{sys.executable}'"
     return f"{need} {package}: {installer} 'headscope[{extra}]'"
