@@ -41,15 +41,16 @@ def _learned(numbers: Numbers) -> list[str]:
 
 
 def learned(numbers: Numbers) -> Finding:
-    """Whether all ways learn more than how frequent pieces are."""
-    ways = numbers.labels("frequency_gain", "way")
+    """Which ways learn more than how frequent pieces are."""
+    ways, sure = numbers.labels("frequency_gain", "way"), _learned(numbers)
     texts = ", ".join(f"{way} {numbers('frequency_gain', way=way).text}" for way in ways)
+    others = ", ".join(way for way in ways if way not in sure)
     return Finding.judged(
-        weakest([_gain(numbers, way) for way in ways]),
+        weakest([_gain(numbers, way) for way in sure or ways]),
         f"Loss of held-out pieces by their frequency alone, minus that of the models, in nats: {texts}.",
-        holds="All ways predict the held-out text better than frequencies do",
-        fails="Not all ways learn more than frequencies",
-        undecided="It cannot be told whether all ways learn more than frequencies",
+        holds=f"Learned more than frequencies: {', '.join(sure)}" + (f"; not shown of {others}" if others else ""),
+        fails="No way learns more than frequencies",
+        undecided="It cannot be told whether a way learns more than frequencies",
         unit="",
     )
 
@@ -103,9 +104,8 @@ def _first_of(
     if len(by_way) < 2:
         return None
     first, *others = sorted(by_way, key=lambda way: by_way[way].mean())
-    cases = numbers.n("frequency_gain", way=first)
+    cases, seeds = numbers.n("frequency_gain", way=first), len(by_way[first])
     claims = [seeds_apart(by_way[way], by_way[first], cases, len(others), least) for way in others]
-    seeds = len(by_way[first])
     more = " With one seed nothing is told apart; add --seeds 3." if seeds < 2 else ""
     texts = ", ".join(f"{way} {values[way]}" for way in (first, *others))
     return Finding.judged(
