@@ -111,7 +111,7 @@ def test_the_page_saves_a_card_and_shows_layers(browser: Chrome, session: ViewSe
             NUMBERS,
             "Trees",
         ]
-        assert "Best in layer 2: tree depth." in browser.find_element("css selector", ".layers").text
+        assert "Other examples chose layer 2 for tree depth." in browser.find_element("css selector", ".layers").text
         for fold in browser.find_elements("css selector", ".layers .fold summary"):
             fold.click()
         rows = [row.text for row in browser.find_elements("css selector", ".layers tbody tr")]

@@ -38,9 +38,9 @@ def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
         chosen = [one for one in numbers if one.topic == topic and one.chosen is not None]
         # layers by how many numbers they are best for, the lowest of equals first
         layers = [layer for layer, _ in Counter(sorted(one.chosen or 0 for one in chosen)).most_common()]
-        texts = [f"layer {layer}: {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
+        texts = [f"layer {layer} for {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
         if texts:
-            yield Finding(topic, f"Best in {'; in '.join(texts)}.")
+            yield Finding(topic, f"Other examples chose {'; '.join(texts)}.")
 
 
 def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:

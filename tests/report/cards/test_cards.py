@@ -250,7 +250,7 @@ def test_the_page_of_all_heads_names_the_best_layers_and_links_their_page(tmp_pa
     assert "layers.html" not in write_heads([model], tmp_path).read_text()
     vars(model)["layers"] = [LayerNumber("Trees", "Depths", depth, 2)]
     page = write_heads([model], tmp_path).read_text()
-    assert "<dd>Best in layer 2: depths.</dd>" in page and '<a href="layers.html">' in page
+    assert "<dd>Other examples chose layer 2 for depths.</dd>" in page and '<a href="layers.html">' in page
 
 
 def test_a_study_that_nobody_knows_has_a_card_too(tmp_path: Path) -> None:
