@@ -74,14 +74,14 @@ class PretrainingPlan:
 
         Raises `HeadscopeError` for a way, a shape or a part that is none.
 
-        >>> [model.label for model in PretrainingPlan(ways="tokens", shapes="2x4x64,4x2x64", amount="10%").models]
+        >>> [model.label for model in PretrainingPlan(ways="tokens", shapes="2x4x64, 4x2x64, 2x4x64").models]
         ['tokens 2x4x64', 'tokens 4x2x64']
         """
-        shapes, shares = ([*dict.fromkeys(names.split(","))] for names in (self.shapes, self.amount))
+        shapes, shares = (dict.fromkeys(map(str.strip, names.split(","))) for names in (self.shapes, self.amount))
         return [
             PlannedModel(
-                " ".join([way, *[shape.strip()] * (len(shapes) > 1), *[share.strip()] * (len(shares) > 1)]),
-                *(way, shape_of(shape.strip()), share_of(share.strip()), self.masked),
+                " ".join(filter(None, (way, shape * (len(shapes) > 1), share * (len(shares) > 1)))),
+                *(way, shape_of(shape), share_of(share), self.masked),
             )
             for way, shape, share in product(self.names, shapes, shares)
         ]
