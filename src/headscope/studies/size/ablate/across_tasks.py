@@ -3,7 +3,7 @@
 Michel et al. 2019, section 5: the effect of pruning a head in one test set and in another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.stats import hypergeom
 
-from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing
 from headscope.results.variables import PAIRED, Variables
@@ -25,8 +24,10 @@ from headscope.studies.size.ablate.gains import Gains
 TENTH = 10
 
 
-def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], seed: int) -> dict[str, xr.DataArray]:
-    """The loss of score without each head beside that of other results of `ablate`.
+def variables(
+    beside: Mapping[str, xr.Dataset], single: Gains, counts: tuple[int, ...], seed: int
+) -> dict[str, xr.DataArray]:
+    """The loss of score without each head beside that of other results of `ablate`, by their folders.
 
     * `single`: gains without each head of the model, in their order; `counts`: the number of heads of each layer.
 
@@ -34,7 +35,7 @@ def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], se
 
     Raises `HeadscopeError` for a result of another study, of a model with other heads, or without a score of this task.
     """
-    others = {str(folder): _gains(str(folder), list(single.metrics), counts) for folder in folders}
+    others = {folder: _gains(folder, result, list(single.metrics), counts) for folder, result in beside.items()}
     names, random = _names(others), np.random.default_rng(seed)
     added = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
     correlations, bounds, shared = [], [], []
@@ -53,9 +54,8 @@ def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], se
     return added.arrays
 
 
-def _gains(folder: str, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
+def _gains(folder: str, result: xr.Dataset, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
     """The gains of another result, [head, metric], with their bounds; NaN for a score that it does not have."""
-    result = results.read(folder)
     if "head_gain" not in result:
         raise HeadscopeError(f"result '{folder}' is not a result of ablate; name one for --beside")
     gains = result["head_gain"].transpose("layer", "head", "metric")

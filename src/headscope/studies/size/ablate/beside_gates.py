@@ -21,22 +21,22 @@ from headscope.studies.size.ablate.gains import Gains
 LOSS = "loss of score"
 
 
-def parted(folders: Sequence[str], model: Model) -> tuple[list[str], xr.DataArray | None]:
-    """The folders without the one whose result has gates of heads, and these gates, [layer, head].
+def parted(folders: Sequence[str], model: Model) -> tuple[dict[str, xr.Dataset], xr.DataArray | None]:
+    """The results by their folders without the one that has gates of heads, and these gates, [layer, head].
 
     Raises `HeadscopeError` for gates of another model, or of two results.
     """
     read = {folder: results.read(folder) for folder in folders}
     gated = [folder for folder, result in read.items() if "head_gate" in result]
     if not gated:
-        return list(folders), None
+        return read, None
     if len(gated) > 1:
         raise HeadscopeError(f"results '{gated[0]}' and '{gated[1]}' both have gates; name one of them for --beside")
-    gates = read[gated[0]]["head_gate"].transpose("layer", "head")
-    heads = existing(model.capture.heads)
-    if read[gated[0]].attrs.get("model_sha256") != model.sha256 or gates.shape != heads.shape:
+    result = read.pop(gated[0])
+    gates, heads = result["head_gate"].transpose("layer", "head"), existing(model.capture.heads)
+    if result.attrs.get("model_sha256") != model.sha256 or gates.shape != heads.shape:
         raise HeadscopeError(f"result '{gated[0]}' has gates of another model; name one of this model for --beside")
-    return [folder for folder in folders if folder not in gated], gates
+    return read, gates
 
 
 def variables(

@@ -117,7 +117,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             "(--heads-of, --pairs, --one-head, --beside)"
         )
     asked = compared.sets(counts, settings.seed)
-    beside, gates = beside_gates.parted(beside or [], model)
+    others, gates = beside_gates.parted([*map(str, beside or [])], model)
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     read = replace(task, kind="classification") if task.pairs else task
@@ -134,8 +134,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     effects = Effects(named, task, targets, scores, counts, list(sets), settings)
     variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
-    if beside:
-        variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
+    if others:
+        variables |= across_tasks.variables(others, effects.single, counts, settings.seed)
     by_estimator: dict[str, xr.DataArray] = {}
     if phenomena and disabled.single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
