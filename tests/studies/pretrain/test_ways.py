@@ -180,7 +180,9 @@ def test_pairs_add_their_loss_to_that_of_masks(text: LabText) -> None:
         inputs = {name: batch[name] for name in ("input_ids", "token_type_ids", "attention_mask")}
         states = network.base_model(**inputs).last_hidden_state
         alone = network(**inputs, labels=batch["labels"]).loss
-        pairs_alone = torch.nn.functional.cross_entropy(network.pair_head(states[:, 0]), batch["second"])
+        pairs_alone = torch.nn.functional.cross_entropy(
+            network.pair_head_as_it_is_turned_round(states[:, 0]), batch["second"]
+        )
     assert set(batch["second"].tolist()) == {0, 1}
     torch.testing.assert_close(loss, alone + pairs_alone)
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel
 
 from headscope.studies.training.pretrain.blocks import TextBlock
 from headscope.training.dataset import MaskedTrainingSet
 
-# The name of what tells the second parts.
+# How the names of what tells second parts begin.
 PAIR_HEAD = "pair_head"
 # A block with what may stand in the place of its second part.
 Second = Callable[[Sequence[TextBlock], int, np.random.Generator], TextBlock]
@@ -70,11 +70,23 @@ class PairTrainingSet(MaskedTrainingSet):
             loss = super().loss(network, {name: tensor for name, tensor in batch.items() if name != "second"})
         finally:
             hook.remove()
-        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0].float()), batch["second"])
+        return loss + cross_entropy(getattr(network, head_of(self.seconds))(states[0][:, 0].float()), batch["second"])
 
 
-def without_pair_head(network: PreTrainedModel) -> PreTrainedModel:
+def head_of(seconds: Sequence[Second]) -> str:
+    """The name of what tells second parts."""
+    return "_".join([PAIR_HEAD, *(second.__name__ for second in seconds)])
+
+
+def add_pair_heads(network: PreTrainedModel, pairs: Sequence[Sequence[Second]]) -> None:
+    """Add to a network what tells the second parts of each objective."""
+    for seconds in dict.fromkeys(map(tuple, pairs)):
+        network.add_module(head_of(seconds), nn.Linear(network.config.hidden_size, len(seconds)))
+
+
+def without_pair_heads(network: PreTrainedModel) -> PreTrainedModel:
     """A copy of the network without what tells the second parts."""
     copied = deepcopy(network)
-    delattr(copied, PAIR_HEAD)
+    for name in [name for name, _ in copied.named_children() if name.startswith(PAIR_HEAD)]:
+        delattr(copied, name)
     return copied

@@ -11,8 +11,9 @@ from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTraine
 
 from headscope.models import wrap
 from headscope.passes import Settings
-from headscope.studies.training.pretrain.pairs import PAIR_HEAD, without_pair_head
+from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
 from headscope.studies.training.pretrain.plan import PlannedModel
+from headscope.studies.training.pretrain.stages import stages_of, training_set
 from headscope.studies.training.pretrain.text import LabText
 from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.beginning import RunEnvironment
@@ -51,9 +52,14 @@ class PretrainingRun:
         return RunRecord(self.directory / "runs" / f"{self.planned.label.replace(' ', '-')}-{self.seed}")
 
     @property
+    def ways(self) -> list[PretrainingWay]:
+        """What each objective of the way changes, in the order of its stages."""
+        return [WAYS[way] for stage in stages_of(self.planned.way) for way in stage]
+
+    @property
     def way(self) -> PretrainingWay:
-        """What the way changes."""
-        return WAYS[self.planned.way]
+        """What the last objective changes, by whose masks the model is judged."""
+        return self.ways[-1]
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -88,7 +94,8 @@ class PretrainingRun:
     def examples(self) -> MaskedExamples:
         """The inputs of the way, and those that it is judged by."""
         masking = replace(DEVLIN, share=self.planned.masked)
-        mine = self.way.training_set(self.text.epoch, self.text.tokenizer, masking, self.seed)
+        inputs = (self.text.epoch, self.text.tokenizer, masking, self.seed, self.recipe.epochs)
+        mine = training_set(self.planned.way, *inputs)
         return MaskedExamples(mine, *self.text.judged(self.judged_by, self.way))
 
     def start(self) -> InitialModel:
@@ -100,14 +107,13 @@ class PretrainingRun:
             max_position_embeddings=self.recipe.max_tokens, pad_token_id=int(str(tokenizer.pad_token_id)),
             is_decoder=self.way.causal, use_cache=False,
         )  # fmt: skip
-        ordinary = without_pair_head if self.way.seconds else as_it_is
+        pairs = [way.seconds for way in self.ways if way.seconds]
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
-            if self.way.seconds:
-                network.add_module(PAIR_HEAD, nn.Linear(shape.width, len(self.way.seconds)))
+            add_pair_heads(network, pairs)
         set_output_bias(network, self.text.frequencies)
-        return InitialModel(network, tokenizer, ordinary=ordinary)
+        return InitialModel(network, tokenizer, ordinary=without_pair_heads if pairs else as_it_is)
 
     def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:
         start, examples = self.start(), self.examples

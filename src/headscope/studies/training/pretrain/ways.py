@@ -14,7 +14,6 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import Choose, Masking, Numbers, single_tokens
-from headscope.errors import HeadscopeError, suggest
 from headscope.studies.training.pretrain.blocks import TextBlock
 from headscope.studies.training.pretrain.pairs import PairTrainingSet, Second, another_text, as_it_is, turned_round
 from headscope.studies.training.pretrain.permutation import PermutedTrainingSet
@@ -109,18 +108,3 @@ WAYS = {
     "permutation": PretrainingWay("tokens are predicted in a random order", kind=PermutedTrainingSet),
     "next-word": PretrainingWay("tokens see what stands before, and the next one is predicted", causal=True),
 }
-
-
-def named(names: str) -> tuple[str, ...]:
-    """The ways of a list such as "tokens,words".
-
-    Raises `HeadscopeError` with near-miss names for one that is unknown.
-
-    >>> named("tokens, words")
-    ('tokens', 'words')
-    """
-    ways = tuple(dict.fromkeys(name.strip() for name in names.split(",")))
-    for way in ways:
-        if way not in WAYS:
-            raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, WAYS)}")
-    return ways
