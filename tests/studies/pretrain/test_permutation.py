@@ -16,6 +16,7 @@ from headscope.studies.training.pretrain.permutation import PermutedTrainingSet,
 from headscope.studies.training.pretrain.plan import PlannedModel, PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
 from headscope.studies.training.pretrain.text import LabText, lab_text
+from headscope.training.dataset import MaskedTrainingSet
 from support.claim_texts import repeated
 from support.small_tasks import tiny_folder
 from support.tiny import tiny_tokenizer
@@ -87,8 +88,8 @@ def test_one_layer_is_a_plain_bert_that_is_given_what_stands_before(text: LabTex
 
 
 def test_it_predicts_the_tokens_that_way_tokens_masks_in_new_orders(text: LabText) -> None:
-    permuted, masks = (run(text, way).examples.train for way in ("permutation", "tokens"))
-    assert isinstance(permuted, PermutedTrainingSet)
+    permuted, masks = run(text).examples.train, run(text, "tokens").examples.train
+    assert isinstance(permuted, PermutedTrainingSet) and isinstance(masks, MaskedTrainingSet)
     orders, first = set(), np.zeros(2)
     for epoch in range(30):
         permuted.set_epoch(epoch)

@@ -106,12 +106,12 @@ def test_an_interrupted_run_ends_with_the_same_weights(
         settings = Settings(resamples=20)
         return headscope.pretrain(repeated(0, 80), settings, vocabulary=folder, directory=directory, **given)
 
-    whole = pretrained(tmp_path / "whole")
+    finished = pretrained(tmp_path / "finished")
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, "keep_checkpoint", 7)
         with pytest.raises(Killed):
             pretrained(tmp_path / "killed")
     resumed = pretrained(tmp_path / "killed")
-    assert resumed.drop_vars("train_seconds").equals(whole.drop_vars("train_seconds"))
-    weights = [tmp_path / name / "models" / f"{way}-0" / "model.safetensors" for name in ("whole", "killed")]
+    assert resumed.drop_vars("train_seconds").equals(finished.drop_vars("train_seconds"))
+    weights = [tmp_path / name / "models" / f"{way}-0" / "model.safetensors" for name in ("finished", "killed")]
     assert weights[0].read_bytes() == weights[1].read_bytes()

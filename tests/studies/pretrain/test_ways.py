@@ -135,7 +135,7 @@ def test_the_asked_share_of_tokens_is_masked_in_training_and_15_percent_where_wa
 
 def test_static_masks_stay_and_others_are_new(text: LabText) -> None:
     for way, same in (("static", True), ("tokens", False), ("words", False)):
-        examples = run(text, way).examples.train
+        examples: Any = run(text, way).examples.train
         first = [pieces.tolist() for _, pieces in examples]
         examples.set_epoch(1)
         assert ([pieces.tolist() for _, pieces in examples] == first) is same, way
@@ -156,7 +156,8 @@ def test_second_parts_are_of_another_text_or_turned_round(text: LabText) -> None
 
 
 def test_second_parts_are_equally_frequent_and_their_number_says_which(text: LabText) -> None:
-    examples, counts = run(text, "previous-and-next").examples.train, np.zeros(3)
+    examples: Any = run(text, "previous-and-next").examples.train
+    counts = np.zeros(3)
     for epoch in range(40):
         examples.set_epoch(epoch)
         for index, block in enumerate(text.train):

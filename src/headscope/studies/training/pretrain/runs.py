@@ -52,14 +52,14 @@ class PretrainingRun:
         return RunRecord(self.directory / "runs" / f"{self.planned.label.replace(' ', '-')}-{self.seed}")
 
     @property
-    def ways(self) -> list[PretrainingWay]:
+    def objectives(self) -> list[PretrainingWay]:
         """What each objective of the way changes, in the order of its stages."""
         return [WAYS[way] for stage in stages_of(self.planned.way) for way in stage]
 
     @property
     def way(self) -> PretrainingWay:
         """What the last objective changes, by whose masks the model is judged."""
-        return self.ways[-1]
+        return self.objectives[-1]
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -107,7 +107,7 @@ class PretrainingRun:
             max_position_embeddings=self.recipe.max_tokens, pad_token_id=int(str(tokenizer.pad_token_id)),
             is_decoder=self.way.causal, use_cache=False,
         )  # fmt: skip
-        pairs = [way.seconds for way in self.ways if way.seconds]
+        pairs = [way.seconds for way in self.objectives if way.seconds]
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
