@@ -31,8 +31,11 @@ ABBREVIATIONS = {
     "cls": "[CLS]",
     "sep": "[SEP]",
     "lora": "LoRA",
+    "blimp": "BLiMP",
+    "lama": "LAMA",
 }
 PHRASES = {
+    "held out loss": "held-out loss",
     "attention offset": "attention to",
     "token attention": "attention",
     "token share": "share of tokens",
@@ -53,6 +56,13 @@ TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold
 METRICS = {
     "similarity_agreement": "similarity agreement (Spearman)",
     **{name: f"{name.capitalize()} correlation" for name in ("pearson", "spearman", "matthews")},
+}
+NAMES = {
+    "special_tokens": TREES,
+    "root": TREES,
+    "seed_source": SEED_SOURCES,
+    "estimator": ESTIMATORS,
+    "pattern": PATTERNS,
 }
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
@@ -123,18 +133,12 @@ def label(dim: str, value: object) -> str:
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
         return of_model(WORDS.get(str(value), str(value)))
-    if dim in ("special_tokens", "root"):
-        return TREES.get(str(value), str(value))
-    if dim == "seed_source":
-        return SEED_SOURCES.get(str(value), str(value))
-    if str(value) in METRICS and dim == "metric":
-        return METRICS[str(value)]
-    if dim == "estimator":
-        return ESTIMATORS.get(str(value), str(value))
     if dim in ("task", "corpus"):
         return str(value)  # a name of the user's, such as that of a file
-    if dim == "pattern":
-        return PATTERNS.get(str(value), str(value))
+    if dim in NAMES:
+        return NAMES[dim].get(str(value), str(value))
+    if dim == "metric" and str(value) in METRICS:
+        return METRICS[str(value)]
     return name_in_words(str(value).replace("_to_", " → "))
 
 
