@@ -45,7 +45,7 @@ PHRASES = {
 }
 # A block may be the whole map: near-even attention, as random weights have it.
 PATTERNS = {"vertical_diagonal": "vertical + diagonal", "block": "near-even block"}
-SEED_SOURCES = {
+SEEDS = {
     "weights": "seed of new weights",
     "order": "seed of the order",
     "rest": "both together",
@@ -57,13 +57,7 @@ METRICS = {
     "similarity_agreement": "similarity agreement (Spearman)",
     **{name: f"{name.capitalize()} correlation" for name in ("pearson", "spearman", "matthews")},
 }
-NAMES = {
-    "special_tokens": TREES,
-    "root": TREES,
-    "seed_source": SEED_SOURCES,
-    "estimator": ESTIMATORS,
-    "pattern": PATTERNS,
-}
+NAMES = {"special_tokens": TREES, "root": TREES, "seed_source": SEEDS, "estimator": ESTIMATORS, "pattern": PATTERNS}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
