@@ -22,7 +22,8 @@ from transformers import (
 import headscope
 from support.tiny import tiny_bert, tiny_gpt2
 
-TREEBANKS = ("en_ewt-ud-dev", "en_gum-ud-dev", "de_gsd-ud-dev", "tr_imst-ud-dev", "ja_gsd-ud-dev", "en_ewt-ud-train")
+ENGLISH = ("en_ewt-ud-dev", "en_gum-ud-dev", "en_ewt-ud-train", "en_gum-ud-train")
+TREEBANKS = (*ENGLISH, "de_gsd-ud-dev", "tr_imst-ud-dev", "ja_gsd-ud-dev")
 GLUE = {
     "RTE": ("train", "dev"),
     "MRPC": ("train", "dev"),

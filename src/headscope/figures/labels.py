@@ -31,8 +31,11 @@ ABBREVIATIONS = {
     "cls": "[CLS]",
     "sep": "[SEP]",
     "lora": "LoRA",
+    "blimp": "BLiMP",
+    "lama": "LAMA",
 }
 PHRASES = {
+    "held out loss": "held-out loss",
     "attention offset": "attention to",
     "token attention": "attention",
     "token share": "share of tokens",
@@ -42,7 +45,7 @@ PHRASES = {
 }
 # A block may be the whole map: near-even attention, as random weights have it.
 PATTERNS = {"vertical_diagonal": "vertical + diagonal", "block": "near-even block"}
-SEED_SOURCES = {
+SEEDS = {
     "weights": "seed of new weights",
     "order": "seed of the order",
     "rest": "both together",
@@ -54,6 +57,7 @@ METRICS = {
     "similarity_agreement": "similarity agreement (Spearman)",
     **{name: f"{name.capitalize()} correlation" for name in ("pearson", "spearman", "matthews")},
 }
+NAMES = {"special_tokens": TREES, "root": TREES, "seed_source": SEEDS, "estimator": ESTIMATORS, "pattern": PATTERNS}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -123,18 +127,12 @@ def label(dim: str, value: object) -> str:
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
         return of_model(WORDS.get(str(value), str(value)))
-    if dim in ("special_tokens", "root"):
-        return TREES.get(str(value), str(value))
-    if dim == "seed_source":
-        return SEED_SOURCES.get(str(value), str(value))
-    if str(value) in METRICS and dim == "metric":
-        return METRICS[str(value)]
-    if dim == "estimator":
-        return ESTIMATORS.get(str(value), str(value))
     if dim in ("task", "corpus"):
         return str(value)  # a name of the user's, such as that of a file
-    if dim == "pattern":
-        return PATTERNS.get(str(value), str(value))
+    if dim in NAMES:
+        return NAMES[dim].get(str(value), str(value))
+    if dim == "metric" and str(value) in METRICS:
+        return METRICS[str(value)]
     return name_in_words(str(value).replace("_to_", " → "))
 
 

@@ -19,7 +19,7 @@ from headscope.models.pruned_folder import write
 from headscope.outputs.outputs import logits, masked_outputs, task_outputs
 from headscope.outputs.task_inputs import TaskInputs
 from headscope.passes import Settings
-from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, training_set
+from headscope.training.dataset import TrainingInputs, training_set
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe, layer_rates
 from headscope.training.recorders import attention_change, recorded, state_bytes, trained_weights
@@ -94,7 +94,7 @@ def task_examples(model: Model, dev: TaskInputs, max_tokens: int) -> TaskExample
 class MaskedExamples:
     """Training inputs with new masks in each epoch, and dev inputs with fixed ones and the pieces under them."""
 
-    train: MaskedTrainingSet
+    train: TrainingInputs
     dev: list[Encoded]
     pieces: list[Int[np.ndarray, " token"]]
     cut: int = 0

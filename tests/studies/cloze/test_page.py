@@ -51,10 +51,10 @@ def judged(result: xr.Dataset) -> dict[str, str | None]:
 @pytest.mark.parametrize(
     ("suite", "n", "topic", "verdict"),
     [
-        (0.9, 400, "Blimp: 90% right", "holds"),
-        (0.51, 400, "Blimp: not distinguishable from chance", "undecided"),
-        (0.4, 400, "Blimp: no better than chance", "fails"),
-        (0.9, 9, "Blimp: not distinguishable from chance", "undecided"),
+        (0.9, 400, "BLiMP: 90% right", "holds"),
+        (0.51, 400, "BLiMP: not distinguishable from chance", "undecided"),
+        (0.4, 400, "BLiMP: no better than chance", "fails"),
+        (0.9, 9, "BLiMP: not distinguishable from chance", "undecided"),
     ],
 )
 def test_a_suite_is_right_where_its_interval_lies_above_chance(suite: float, n: int, topic: str, verdict: str) -> None:

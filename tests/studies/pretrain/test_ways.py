@@ -135,7 +135,7 @@ def test_the_asked_share_of_tokens_is_masked_in_training_and_15_percent_where_wa
 
 def test_static_masks_stay_and_others_are_new(text: LabText) -> None:
     for way, same in (("static", True), ("tokens", False), ("words", False)):
-        examples = run(text, way).examples.train
+        examples: Any = run(text, way).examples.train
         first = [pieces.tolist() for _, pieces in examples]
         examples.set_epoch(1)
         assert ([pieces.tolist() for _, pieces in examples] == first) is same, way
@@ -156,7 +156,8 @@ def test_second_parts_are_of_another_text_or_turned_round(text: LabText) -> None
 
 
 def test_second_parts_are_equally_frequent_and_their_number_says_which(text: LabText) -> None:
-    examples, counts = run(text, "previous-and-next").examples.train, np.zeros(3)
+    examples: Any = run(text, "previous-and-next").examples.train
+    counts = np.zeros(3)
     for epoch in range(40):
         examples.set_epoch(epoch)
         for index, block in enumerate(text.train):
@@ -180,7 +181,9 @@ def test_pairs_add_their_loss_to_that_of_masks(text: LabText) -> None:
         inputs = {name: batch[name] for name in ("input_ids", "token_type_ids", "attention_mask")}
         states = network.base_model(**inputs).last_hidden_state
         alone = network(**inputs, labels=batch["labels"]).loss
-        pairs_alone = torch.nn.functional.cross_entropy(network.pair_head(states[:, 0]), batch["second"])
+        pairs_alone = torch.nn.functional.cross_entropy(
+            network.pair_head_as_it_is_turned_round(states[:, 0]), batch["second"]
+        )
     assert set(batch["second"].tolist()) == {0, 1}
     torch.testing.assert_close(loss, alone + pairs_alone)
 

@@ -125,8 +125,7 @@ STUDY = Study(
             *("share", (), NEEDED, SHARE_NEEDED),
         ),
         Number(
-            *("reloaded_score", "score of the saved model", "score", METRIC, "loaded from its folder"),
-            "score of the saved model, loaded from its folder",
+            *("reloaded_score", "score of the saved model, loaded from its folder", "score", METRIC, HELD_OUT),
         ),
         Number("chance", "score of always the same answer", "score", METRIC, "the commonest class of dev, or 0"),
         Number(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from headscope.errors import HeadscopeError
 from headscope.ranges import Range
-from headscope.studies.training.pretrain.ways import named
+from headscope.studies.training.pretrain.stages import named
 from headscope.training import TrainingRecipe
 
 SHAPE = re.compile(r"(\d{1,3})x(\d{1,3})x(\d{1,4})")
@@ -44,7 +44,8 @@ class PretrainingPlan:
     """Which models are trained.
 
     * `ways`: Train in these ways, separated by commas: tokens, static, words, spans, phrases, entities, unk,
-      next-sentence, sentence-order, previous-and-next, next-word.
+      next-sentence, sentence-order, previous-and-next, permutation, next-word. They may follow each
+      other (tokens-then-words), and stand beside each other (tokens+words).
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
     * `shapes`: Train models of these shapes, separated by commas: layers x heads x width.
     * `amount`: Train on these parts of the text, separated by commas, for the same number of steps.

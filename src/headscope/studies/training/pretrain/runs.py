@@ -1,27 +1,24 @@
 """The trainings: each way with each seed, from random weights, kept one by one."""
 
-from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
-from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTrainedModel, PreTrainedTokenizerBase
+from torch import nn
+from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTrainedTokenizerBase
 
 from headscope.models import wrap
 from headscope.passes import Settings
-from headscope.studies.training.pretrain.blocks import TextBlock
+from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
 from headscope.studies.training.pretrain.plan import PlannedModel
+from headscope.studies.training.pretrain.stages import stages_of, training_set
 from headscope.studies.training.pretrain.text import LabText
-from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay, Second
+from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.beginning import RunEnvironment
 from headscope.training.course import CourseRecorder, attention_numbers
-from headscope.training.dataset import DEVLIN, MaskedTrainingSet
+from headscope.training.dataset import DEVLIN
 from headscope.training.initialisation import InitialModel, as_it_is, set_for_training
 from headscope.training.loop import Epochs, MaskedExamples, dev_outputs, train
 from headscope.training.piece_frequencies import set_output_bias
@@ -31,48 +28,6 @@ from headscope.training.steps import LOG, spaced
 
 # Held-out inputs on which heads are read at each step.
 READ = 64
-# The name of what tells the second parts.
-PAIR_HEAD = "pair_head"
-
-
-@dataclass
-class PairTrainingSet(MaskedTrainingSet):
-    """Inputs whose second part may be another one in each epoch, which the state of [CLS] must tell.
-
-    * `blocks`: the text; `seconds`: what may stand in the place of the second part, equally often.
-    """
-
-    blocks: Sequence[TextBlock] = ()
-    seconds: tuple[Second, ...] = ()
-
-    def __getitem__(self, index: int) -> Any:
-        """An input, the pieces under its masks, and the number of what stands in the place of its second part."""
-        random = np.random.Generator(np.random.Philox(key=[self.seed, index], counter=[0, 0, 1, self.epoch]))
-        number = int(random.integers(len(self.seconds)))
-        self.inputs[index] = self.seconds[number](self.blocks, index, random).encoded(index, self.tokenizer)
-        return *super().__getitem__(index), number
-
-    def collate(self, group: list[Any], pad: int) -> dict[str, Tensor]:
-        """As of masks, with `second`, [example]."""
-        second = torch.tensor([number for *_, number in group])
-        return super().collate([(encoded, pieces) for encoded, pieces, _ in group], pad) | {"second": second}
-
-    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
-        """The loss of masked tokens, and that of telling the second parts (Devlin et al. 2019, section 3.1)."""
-        states: list[Tensor] = []
-        hook = network.base_model.register_forward_hook(lambda module, inputs, output: states.append(output[0]))
-        try:
-            loss = super().loss(network, {name: tensor for name, tensor in batch.items() if name != "second"})
-        finally:
-            hook.remove()
-        return loss + cross_entropy(getattr(network, PAIR_HEAD)(states[0][:, 0].float()), batch["second"])
-
-
-def without_pair_head(network: PreTrainedModel) -> PreTrainedModel:
-    """A copy of the network without what tells the second parts."""
-    copied = deepcopy(network)
-    delattr(copied, PAIR_HEAD)
-    return copied
 
 
 @dataclass(frozen=True)
@@ -97,9 +52,14 @@ class PretrainingRun:
         return RunRecord(self.directory / "runs" / f"{self.planned.label.replace(' ', '-')}-{self.seed}")
 
     @property
+    def objectives(self) -> list[PretrainingWay]:
+        """What each objective of the way changes, in the order of its stages."""
+        return [WAYS[way] for stage in stages_of(self.planned.way) for way in stage]
+
+    @property
     def way(self) -> PretrainingWay:
-        """What the way changes."""
-        return WAYS[self.planned.way]
+        """What the last objective changes, by whose masks the model is judged."""
+        return self.objectives[-1]
 
     @cached_property
     def tokenizer(self) -> PreTrainedTokenizerBase:
@@ -133,13 +93,10 @@ class PretrainingRun:
     @cached_property
     def examples(self) -> MaskedExamples:
         """The inputs of the way, and those that it is judged by."""
-        way, tokenizer = self.way, self.tokenizer
-        inputs = [block.encoded(index, tokenizer, unit=way.unit) for index, block in enumerate(self.text.epoch)]
-        objective: dict[str, Any] = {"choose": way.choose, "static": way.static, "causal": way.causal}
-        pairs = {"blocks": self.text.epoch, "seconds": way.seconds} if way.seconds else {}
-        kind = PairTrainingSet if way.seconds else MaskedTrainingSet
-        mine = kind(inputs, tokenizer, replace(DEVLIN, share=self.planned.masked), self.seed, **objective, **pairs)
-        return MaskedExamples(mine, *self.text.judged(self.judged_by, way))
+        masking = replace(DEVLIN, share=self.planned.masked)
+        inputs = (self.text.epoch, self.text.tokenizer, masking, self.seed, self.recipe.epochs)
+        mine = training_set(self.planned.way, *inputs)
+        return MaskedExamples(mine, *self.text.judged(self.judged_by, self.way))
 
     def start(self) -> InitialModel:
         """The model before the training: the same weights in each way with the same seed."""
@@ -150,14 +107,13 @@ class PretrainingRun:
             max_position_embeddings=self.recipe.max_tokens, pad_token_id=int(str(tokenizer.pad_token_id)),
             is_decoder=self.way.causal, use_cache=False,
         )  # fmt: skip
-        ordinary = without_pair_head if self.way.seconds else as_it_is
+        pairs = [way.seconds for way in self.objectives if way.seconds]
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
-            if self.way.seconds:
-                network.add_module(PAIR_HEAD, nn.Linear(shape.width, len(self.way.seconds)))
+            add_pair_heads(network, pairs)
         set_output_bias(network, self.text.frequencies)
-        return InitialModel(network, tokenizer, ordinary=ordinary)
+        return InitialModel(network, tokenizer, ordinary=without_pair_heads if pairs else as_it_is)
 
     def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:
         start, examples = self.start(), self.examples

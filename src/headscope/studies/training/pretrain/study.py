@@ -15,6 +15,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Documents, Loading, TokenizerName
 from headscope.studies.training.pretrain.plan import PretrainingPlan, Schedule
 from headscope.studies.training.pretrain.runs import PretrainingRun
+from headscope.studies.training.pretrain.stages import refuse_few_epochs
 from headscope.studies.training.pretrain.text import lab_text
 from headscope.studies.training.pretrain.variables import to_variables
 from headscope.training.beginning import run_environment
@@ -52,6 +53,7 @@ def run(
     mask, a loss is not finite, the disk is full, or the folder holds trainings with other settings.
     """
     models = plan.models
+    refuse_few_epochs(plan.names, schedule.epochs)
     environment = run_environment(vocabulary, directory, **loading)
     pieces = load_tokenizer(environment.checkpoint, remote_code=environment.remote_code)
     text = lab_text(pieces, corpus, plan, schedule.max_tokens, settings.seed)

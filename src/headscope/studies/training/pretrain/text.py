@@ -17,6 +17,7 @@ from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, shuffled, streams
 from headscope.studies.training.pretrain.plan import PretrainingPlan
+from headscope.studies.training.pretrain.stages import stages_of
 from headscope.studies.training.pretrain.units import require_units
 from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.piece_frequencies import log_frequencies
@@ -79,7 +80,7 @@ def lab_text(
     Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], the text is too short, or lacks the
     annotation of a way.
     """
-    ways = [WAYS[name] for name in plan.names]
+    ways = [WAYS[way] for name in plan.names for stage in stages_of(name) for way in stage]
     for unit in {way.unit for way in ways}:
         require_units(corpus, unit)
     for name in dict.fromkeys(("mask", "cls", "sep", "pad", *(way.hidden_by for way in ways))):

@@ -4,26 +4,25 @@ All read the same inputs, two parts of a text that follow each other, and all bu
 (Wettig et al. 2022), of which 80% become [MASK], 10% a random piece, and 10% stay (Devlin et al. 2019, section 3.1).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from jaxtyping import Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.masking import Choose, Numbers, single_tokens
-from headscope.errors import HeadscopeError, suggest
+from headscope.encoding.masking import Choose, Masking, Numbers, single_tokens
 from headscope.studies.training.pretrain.blocks import TextBlock
+from headscope.studies.training.pretrain.pairs import PairTrainingSet, Second, another_text, as_it_is, turned_round
+from headscope.studies.training.pretrain.permutation import PermutedTrainingSet
+from headscope.training.dataset import MaskedTrainingSet
 
 # Joshi et al. 2020, section 3.1: lengths of spans in words, of a geometric distribution that is cut.
 SPAN_P, LONGEST_SPAN = 0.2, 10
 
 Tokens = Int[np.ndarray, " token"]
-# A block with what may stand in the place of its second part.
-Second = Callable[[Sequence[TextBlock], int, np.random.Generator], TextBlock]
 
 
 def whole_words(encoded: Encoded, allowed: Tokens, number: int, random: np.random.Generator) -> tuple[Numbers, Numbers]:
@@ -54,25 +53,6 @@ def words_of(encoded: Encoded, allowed: Tokens) -> list[Tokens]:
     return np.split(token, np.flatnonzero(np.diff(word)) + 1)
 
 
-def as_it_is(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
-    """The block."""
-    return blocks[index]
-
-
-def another_text(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
-    """The block with the second part of another one, from another document if there is one."""
-    here = blocks[index]
-    several = blocks[0].document != blocks[-1].document  # the blocks of a document follow each other
-    draws = (blocks[int(random.integers(len(blocks)))] for _ in count())
-    other = next(block for block in draws if not several or block.document != here.document)
-    return here.followed_by(other.second)
-
-
-def turned_round(blocks: Sequence[TextBlock], index: int, random: np.random.Generator) -> TextBlock:
-    """The block with its second part first."""
-    return blocks[index].turned_round
-
-
 @dataclass(frozen=True)
 class PretrainingWay:
     """What a way changes, in words.
@@ -81,6 +61,7 @@ class PretrainingWay:
     * `hidden_by`: the special token that takes the place of masked tokens.
     * `seconds`: what may stand in the place of the second part, equally often, which the state of [CLS] must tell.
     * `causal`: whether tokens see none that follow, and the next one is predicted.
+    * `kind`: what makes batches of the inputs, if there are no `seconds`.
     """
 
     change: str
@@ -90,12 +71,21 @@ class PretrainingWay:
     hidden_by: str = "mask"
     seconds: tuple[Second, ...] = ()
     causal: bool = False
+    kind: type[MaskedTrainingSet] = MaskedTrainingSet
 
     def tokenizer(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
         """A copy of a tokenizer with the mask of the way."""
         copied = deepcopy(tokenizer)
         copied.mask_token = getattr(tokenizer, f"{self.hidden_by}_token")
         return copied
+
+    def training_set(
+        self, blocks: Sequence[TextBlock], tokenizer: PreTrainedTokenizerBase, masking: Masking, seed: int
+    ) -> MaskedTrainingSet:
+        """The blocks as inputs, with the objective of the way; `seed` is that of the masks."""
+        inputs = [block.encoded(index, tokenizer, unit=self.unit) for index, block in enumerate(blocks)]
+        arguments = (inputs, self.tokenizer(tokenizer), masking, seed, self.causal, self.choose, self.static)
+        return PairTrainingSet(*arguments, blocks, self.seconds) if self.seconds else self.kind(*arguments)
 
 
 WAYS = {
@@ -115,20 +105,6 @@ WAYS = {
     "previous-and-next": PretrainingWay(
         "the second part follows, precedes or is of another text", seconds=(as_it_is, turned_round, another_text)
     ),
+    "permutation": PretrainingWay("tokens are predicted in a random order", kind=PermutedTrainingSet),
     "next-word": PretrainingWay("tokens see what stands before, and the next one is predicted", causal=True),
 }
-
-
-def named(names: str) -> tuple[str, ...]:
-    """The ways of a list such as "tokens,words".
-
-    Raises `HeadscopeError` with near-miss names for one that is unknown.
-
-    >>> named("tokens, words")
-    ('tokens', 'words')
-    """
-    ways = tuple(dict.fromkeys(name.strip() for name in names.split(",")))
-    for way in ways:
-        if way not in WAYS:
-            raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, WAYS)}")
-    return ways

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from headscope.figures.labels import label
 from headscope.report.claims import POINT, above, apart
 from headscope.report.declared import Part, StudyParts
 from headscope.report.numbers import Numbers
@@ -45,7 +46,7 @@ def by_suite(numbers: Numbers) -> Iterator[Finding]:
         chance = float(numbers.array("chance", phenomenon=names).mean())
         count = numbers.n("accuracy_by_suite", suite=suite)
         start = "The answer comes first" if ranked.sel(phenomenon=names).all() else "The good text scores higher"
-        named = suite.replace("_", " ").capitalize()
+        named = sentence_case(label("suite", suite))
         yield Finding.judged(
             above(score, chance, count),
             f"{start} in {score:%} of {count:,} items; chance is {f'{chance:.0%}' if chance > 0.005 else 'nearly 0'}.",
@@ -94,9 +95,8 @@ def side_of(numbers: Numbers, name: str) -> int:
     """
     accuracy, by_lemma, chance = (numbers(key, phenomenon=name) for key in ("accuracy", "accuracy_by_lemma", "chance"))
     if accuracy.value in (0, 1):
-        of_chance = chance.value if accuracy.value == 1 else 1 - chance.value
-        is_sure = of_chance ** numbers.n("accuracy_by_lemma", phenomenon=name) < TAIL
-        return is_sure * (1 if accuracy.value == 1 else -1)
+        side, of_chance = (1, chance.value) if accuracy.value == 1 else (-1, 1 - chance.value)
+        return side * (of_chance ** numbers.n("accuracy_by_lemma", phenomenon=name) < TAIL)
     if min(accuracy.lower, by_lemma.lower) > chance.value:
         return 1
     return -1 if max(accuracy.upper, by_lemma.upper) < chance.value else 0
@@ -187,7 +187,7 @@ def perplexity(numbers: Numbers) -> Iterator[Finding]:
     for suite in numbers.labels("perplexity_by_suite", "suite"):
         score, n = numbers("perplexity_by_suite", suite=suite), numbers.n("perplexity_by_suite", suite=suite)
         yield Finding(
-            f"{suite.replace('_', ' ').capitalize()}: perplexity {score.value:.2f}",
+            f"{sentence_case(label('suite', suite))}: perplexity {score.value:.2f}",
             f"Its {several(n, 'answer')} are as hard to guess as one of {score} that are equally probable.",
         )
 
