@@ -33,9 +33,9 @@ def _partners(singular: Counter[str], plural: Counter[str]) -> dict[tuple[str, s
     partners = {}
     for form, _ in reversed(singular.most_common()):
         endings = [form[:-1], form[:-2] * form.endswith("es"), f"{form[:-3]}y" * form.endswith("ies")]
-        known = [other for other in IRREGULAR.get(form, endings) if form.endswith("s") and plural[other]]
-        if known:
-            other = max(known, key=lambda word: plural[word])
+        attested = [other for other in IRREGULAR.get(form, endings) if form.endswith("s") and plural[other]]
+        if attested:
+            other = max(attested, key=lambda word: plural[word])
             partners |= {(SINGULAR, form): other, (PLURAL, other): form}
     return partners
 

@@ -143,7 +143,7 @@ def attractors(numbers: Numbers) -> Iterator[Finding]:
     names = numbers.labels("accuracy_by_condition", "condition")
     for name in (name for name in names if name.endswith(": 1 attractor")):
         if (without := name.replace("1 attractor", "0 attractors")) in names:
-            own, other, own_words, other_words = (
+            plain, hard, plain_words, hard_words = (
                 numbers(number, condition=condition, **labels)
                 for number, labels in (
                     ("accuracy_by_condition", {}),
@@ -153,9 +153,9 @@ def attractors(numbers: Numbers) -> Iterator[Finding]:
             )
             subject = name.partition(":")[0].capitalize()
             yield Finding.judged(
-                apart(own, other, numbers.n("accuracy_by_condition", condition=name)),
-                f"With one attractor, a noun of the other number between subject and verb, {other:%} of verbs are "
-                f"right, without {own:%}; by the frequency of words alone {other_words:%} and {own_words:%}.",
+                apart(plain, hard, numbers.n("accuracy_by_condition", condition=name)),
+                f"With one attractor, a noun of the other number between subject and verb, {hard:%} of verbs are "
+                f"right, without {plain:%}; by the frequency of words alone {hard_words:%} and {plain_words:%}.",
                 holds=f"{subject}: an attractor makes it harder",
                 fails=f"{subject}: one attractor makes it no harder",
                 undecided=f"{subject}: no clear difference with an attractor",

@@ -67,10 +67,10 @@ def to_variables(
     members = [choices[(group == number) & scored] for number in range(len(phenomena))]
     variables.add("chance", [np.mean(1 / options) if len(options) else np.nan for options in members])
     if conditions:
-        of_conditions = {"accuracy_by_condition": own.correct}
+        by_condition = {"accuracy_by_condition": own.correct}
         if baselines:
-            of_conditions["baseline_by_condition"] = columns["accuracy_baseline"]
-        add_by_group(variables, of_conditions, condition, settings, units=units)
+            by_condition["baseline_by_condition"] = columns["accuracy_baseline"]
+        add_by_group(variables, by_condition, condition, settings, units=units)
     of_suites = {"accuracy_by_suite": own.correct}
     if own.pieces.any():
         size = np.minimum(own.pieces, len(PIECES))[:, None]
