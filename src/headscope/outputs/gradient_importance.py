@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from headscope.capture.interventions import Gated
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.task import refuse_choices
 from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -127,6 +128,7 @@ def gate_gradients(
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
     model, gates = inputs.model, list[Tensor]()
+    refuse_choices(inputs.task)
     with frozen(model.network), model.intervened(Gated(gates)):
         for batch in batches(model, inputs.inputs, settings):
             shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)

@@ -20,8 +20,8 @@ SUMMED = 1 << 24
 def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
     """The loss of each example: cross entropy in nats, or the squared difference of a regression.
 
-    * `targets`: the class or the score of each example, [example]; of words the piece that is predicted at each token,
-      elsewhere `IGNORED`, [example, token]: their losses are summed.
+    * `targets`: the class, the right choice or the score of each example, [example]; of words the piece that is
+      predicted at each token, elsewhere `IGNORED`, [example, token]: their losses are summed.
 
     >>> losses("classification", torch.zeros(2, 3), torch.tensor([0, 2]))
     tensor([1.0986, 1.0986])
@@ -29,7 +29,7 @@ def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor
     if kind == "regression":
         # [example, 1] or [example] -> [example]
         return (wide(logits).reshape(len(logits), -1)[:, 0] - targets).square()
-    if kind == "classification":
+    if kind in ("classification", "choice"):
         return cross_entropy(wide(logits), targets.long(), reduction="none")
     values = -log_probabilities(logits, targets.clamp_min(0))
     return torch.where(targets == IGNORED, 0, values).sum(-1)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, TaskKind
+from headscope.corpora.tasks.choices import by_choice
 from headscope.corpora.tasks.task import OF_WORDS, refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
@@ -25,7 +26,9 @@ from headscope.outputs.words.predicted_words import predicted_words
 from headscope.passes.batches import collator
 
 # The number of axes of logits: an output for each example, or for each of its tokens and all words.
-AXES = {"classification": 2, "regression": 2, "masked": 3, "words": 3}
+AXES = {"classification": 2, "regression": 2, "choice": 2, "masked": 3, "words": 3}
+# The score of a choice that an example does not have, where others have more.
+NO_CHOICE = -1e9
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class TaskInputs:
     * `masked_pieces`: of a task of words, the piece that is predicted at each token, elsewhere `IGNORED`.
     * `cut`: how many examples of the corpus were left out, and how many inputs were cut to the model's length.
     * `characters`, `texts`: of inputs that predict words, see `PredictedWords`; nothing where each example is an input.
+      Of choices `texts` are the numbers of their examples.
     """
 
     model: Model
@@ -46,9 +50,17 @@ class TaskInputs:
     texts: Sequence[int] = ()
 
     def by_example(self, outputs: Float[np.ndarray, "*variant input output"]) -> np.ndarray:
-        """The outputs of each example, [*variant, example, output]: of words the sums over its inputs."""
+        """The outputs of each example, [*variant, example, output]: of words the sums over its inputs.
+
+        Of choices they are the scores, a choice that an example does not have with `NO_CHOICE`.
+        """
         if not self.texts:
             return outputs
+        if self.task.kind == "choice":
+            counts = np.bincount(self.texts)
+            scores = np.full((*outputs.shape[:-2], len(counts), counts.max()), NO_CHOICE, outputs.dtype)
+            scores[..., np.arange(counts.max()) < counts[:, None]] = outputs[..., 0]
+            return scores
         return np.add.reduceat(outputs, np.flatnonzero(np.diff(self.texts, prepend=-1)), axis=-2)
 
     @cached_property
@@ -129,10 +141,11 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0, max_tok
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     if task.kind == "words":
         return _predicting(model, task, corpus, seed, limit)
-    inputs, cut = encode_for_task(model, corpus, limit)
+    pairs, texts = by_choice(corpus) if task.kind == "choice" else (corpus, [])
+    inputs, cut = encode_for_task(model, pairs, limit)
     cut = Counter(corpus.skipped) + cut
     if task.kind != "masked":
-        return TaskInputs(model, task, inputs, cut=cut)
+        return TaskInputs(model, task, inputs, cut=cut, texts=texts)
     hidden, pieces = zip(*(masked(encoded, model.tokenizer, seed) for encoded in inputs), strict=True)
     return TaskInputs(model, task, hidden, pieces, cut)
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.choices import by_choice
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, Choose, Masking, masked, next_pieces, single_tokens
@@ -76,6 +78,41 @@ class TrainingSet:
         return network(**batch).loss
 
 
+@dataclass(frozen=True)
+class ChoiceSet:
+    """Examples with an input for each choice, and the number of the right one; one output scores an input."""
+
+    choices: list[list[Encoded]]
+    targets: Float[np.ndarray, " example"]
+
+    @property
+    def inputs(self) -> list[Encoded]:
+        """The longest input of each example."""
+        return [max(group, key=len) for group in self.choices]
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def __getitem__(self, index: int) -> tuple[list[Encoded], float]:
+        return self.choices[index], float(self.targets[index])
+
+    def collate(self, group: list[tuple[list[Encoded], float]], pad: int) -> dict[str, Tensor]:
+        """Padded keyword arguments of the network, each [input, token], `labels` and `choices`, [example]."""
+        labels = torch.tensor([target for _, target in group]).long()
+        choices = torch.tensor([len(inputs) for inputs, _ in group])
+        return padded([encoded for inputs, _ in group for encoded in inputs], pad) | {
+            "labels": labels,
+            "choices": choices,
+        }
+
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The mean over examples of the cross entropy of a softmax over their choices, in nats."""
+        inputs = {name: tensor for name, tensor in batch.items() if name not in ("labels", "choices")}
+        scores = network(**inputs).logits[:, 0].float().split(batch["choices"].tolist())
+        filled = nn.utils.rnn.pad_sequence(list(scores), batch_first=True, padding_value=float("-inf"))
+        return functional.cross_entropy(filled, batch["labels"])
+
+
 @dataclass
 class MaskedTrainingSet:
     """Inputs whose masked tokens are chosen again in each epoch, by the seed and the number of the input.
@@ -138,6 +175,12 @@ def training_set(model: Model, task: Task, max_tokens: int, seed: int = 0) -> tu
         refuse_without_words_head(model)
         inputs = list(Words(model.tokenizer, min(max_tokens, model.max_tokens), "window").encode(corpus))
         return MaskedTrainingSet(inputs, model.tokenizer, DEVLIN, seed, is_causal(model)), 0
+    if task.kind == "choice":
+        pairs, numbers = by_choice(corpus)
+        inputs, cut = encode_for_task(model, pairs, max_tokens)
+        ends = np.flatnonzero(np.diff(numbers, append=-1)) + 1
+        choices = [inputs[start:end] for start, end in pairwise([0, *ends.tolist()])]
+        return ChoiceSet(choices, task.targets(corpus)), cut.total()
     inputs, cut = encode_for_task(model, corpus, max_tokens)
     return TrainingSet(inputs, task.targets(corpus), task.kind == "regression"), cut.total()
 

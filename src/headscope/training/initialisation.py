@@ -184,7 +184,7 @@ def _with_outputs(config: PreTrainedConfig, task: Task) -> PreTrainedConfig:
     names = task.labels or ("score",)
     config.id2label = dict(enumerate(names))
     config.label2id = {name: number for number, name in enumerate(names)}
-    config.problem_type = "regression" if task.kind == "regression" else "single_label_classification"
+    config.problem_type = "single_label_classification" if task.labels else "regression"
     return config
 
 

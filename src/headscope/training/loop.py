@@ -81,7 +81,7 @@ def outputs_for(dev: TaskInputs, model: Model, settings: Settings) -> Float[np.n
     """Outputs of a model for the inputs of a task: logits, finite or not, or the losses of words."""
     if dev.task.kind == "words":
         return task_outputs(replace(dev, model=model), settings)
-    return logits(model, dev.inputs, settings)
+    return dev.by_example(logits(model, dev.inputs, settings))
 
 
 def task_examples(model: Model, dev: TaskInputs, max_tokens: int) -> TaskExamples:

@@ -123,7 +123,7 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
             f"model '{model}' has {len(outputs)} outputs ({', '.join(outputs)}), task '{task.name}' has {expected} "
             f"({', '.join(task.labels) or 'a number'}); use a model that was fine-tuned on this task"
         )
-    if task.kind == "regression":
+    if task.kind in ("regression", "choice"):
         return task
     if order := named_order(task, outputs):
         return replace(task, labels=order)

@@ -1,4 +1,4 @@
-"""Read a task of GLUE, or one of tables with a label column, or make the words of a corpus a task."""
+"""Read a task of GLUE or SuperGLUE, or one of tables with a label column, or make the words of a corpus a task."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -15,6 +15,7 @@ from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.parsing.columns import with_labels
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.readers.glue import GLUE, glue_name
+from headscope.corpora.readers.superglue import SUPERGLUE, superglue_name
 from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
 from headscope.corpora.tasks.inference import NAME as INFERENCE
@@ -24,7 +25,7 @@ from headscope.corpora.tasks.next_sentence import NAME as NEXT
 from headscope.corpora.tasks.next_sentence import next_sentence
 from headscope.corpora.tasks.shortcuts import NAME as SHORTCUTS
 from headscope.corpora.tasks.shortcuts import PAIRS, corpus_of, shortcut_pairs
-from headscope.corpora.tasks.task import Task
+from headscope.corpora.tasks.task import Task, TaskKind
 from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.statistics.split_half import split_in_half
@@ -32,7 +33,7 @@ from headscope.storage.files import opening
 
 CLOZE, WORDS = "cloze:", "words:"
 OF_TEXT = ("loss", "perplexity", "bits_per_character")
-SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
+SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid", "val")}
 # A column with more distinct whole numbers than this holds scores, not classes.
 MOST_CLASSES = 20
 
@@ -49,10 +50,11 @@ def read(
 ) -> Task:
     """Read a task from a folder, from one table, or from texts with labels.
 
-    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts",
-      "inference", "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are predicted.
-    * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
-      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
+    * `name`: a task of GLUE ("mrpc") or SuperGLUE ("copa"), a name of your own, `cloze:` with a suite, by name or file,
+      "shortcuts", "inference", "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are
+      predicted.
+    * `data`: for a task of GLUE or SuperGLUE its folder or the folder of all of them; else a folder with `train` and
+      `dev` (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`; or texts in memory, as for `headscope.read`, halved as well. A suite
       that is a file needs none.
     * `labels`: of texts in memory, one for each; without them the rows have a column of labels.
@@ -83,19 +85,13 @@ def read(
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     data = data if labels is None else with_labels(data, labels)
     is_table = not isinstance(data, str | Path) or Path(data).is_file()
-    task = None if is_table else glue_name(name)
+    task = None if is_table else glue_name(name) or superglue_name(name)
     splits = _halves(data, options) if is_table else {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
     if dev is None:
         near = "" if task else f", or name a task of GLUE: {', '.join(sorted(GLUE))}"
         raise HeadscopeError(f"task '{name}': no dev split in folder '{data}'; add a file dev.tsv{near}")
-    if task is not None:
-        _, labels, metrics = GLUE[task]
-        kind = "classification" if labels else "regression"
-        dev, train = _labelled(task, (dev, train), no_classes(labels, scores=not labels), scores=not labels)
-        read = Task(name=task, kind=kind, labels=labels, metrics=metrics, dev=dev, train=train)
-    else:
-        read = _of_tables(name, dev, train, regression)
+    read = _of_tables(name, dev, train, regression) if task is None else _of_benchmark(task, dev, train)
     for corpus in filter(None, (read.dev, read.train)):
         _refuse_one_answer(read, corpus)
     return read
@@ -181,6 +177,19 @@ def _shortcuts(options: Options) -> Task:
 GENERATED = {SHORTCUTS: _shortcuts, INFERENCE: lambda options: inference(options.limit)}
 
 
+def _of_benchmark(task: str, dev: Corpus, train: Corpus | None) -> Task:
+    """A task of GLUE, or one of SuperGLUE: without labels it is one of choices."""
+    kind: TaskKind
+    if task in GLUE:
+        _, labels, metrics = GLUE[task]
+        kind = "classification" if labels else "regression"
+        dev, train = _labelled(task, (dev, train), no_classes(labels, scores=not labels), scores=not labels)
+    else:
+        _, labels, metrics = SUPERGLUE[task]
+        kind = "classification" if labels else "choice"
+    return Task(name=task, kind=kind, labels=labels, metrics=metrics, dev=dev, train=train)
+
+
 def _halves(table: Any, options: Options) -> dict[str, Corpus | None]:
     """The examples of one table, a half for each split."""
     corpus = _drawn(table, replace(options, kind="table"))
@@ -191,12 +200,12 @@ def _halves(table: Any, options: Options) -> dict[str, Corpus | None]:
     }
 
 
-def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
+def _split(task: str | None, data: str | Path, split: str, options: Options, kind: str = "glue") -> Corpus | None:
     if task is None:
         path = _table(Path(data), split)
         return _drawn(path, replace(options, kind="table")) if path else None
     try:
-        return _drawn(data, replace(options, kind="glue", task=task, split=split))
+        return _drawn(data, replace(options, kind="glue" if task in GLUE else "superglue", task=task, split=split))
     except HeadscopeError as error:
         if f"no split '{split}'" in str(error) and split == "train":
             return None
@@ -252,7 +261,7 @@ def _is_score(counts: Collection[str]) -> bool:
 
 def _refuse_one_answer(task: Task, corpus: Corpus) -> None:
     """Raise `HeadscopeError` if all examples of a split have one label."""
-    if len(set(task.targets(corpus))) < 2:
+    if task.kind != "choice" and len(set(task.targets(corpus))) < 2:
         answer = next(iter(corpus)).label
         raise HeadscopeError(
             f"task '{task.name}': all {corpus.n_examples} examples of '{corpus.name}' have the label '{answer}'; "

@@ -17,18 +17,19 @@ from headscope.corpora.tasks.shortcuts import ShortcutPair
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
-TaskKind = Literal["classification", "regression", "masked", "words", "cloze", "shortcuts"]
-# Tasks of text alone, without labels.
-OF_WORDS = ("masked", "words")
+TaskKind = Literal["classification", "regression", "choice", "masked", "words", "cloze", "shortcuts"]
+# Tasks of text alone, without labels; those whose examples are right or wrong.
+OF_WORDS, RIGHT_OR_WRONG = ("masked", "words"), ("classification", "choice", "cloze", "shortcuts")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """Labelled examples and their metrics.
 
-    * `kind`: "classification", "regression", "masked" (words that are masked together, without labels), "words" (the
-      next words of a causal model; of a masked one some words, each masked by itself), "cloze" (the good text of each
-      item has to score higher than the others) or "shortcuts" (pairs for any model of inference or paraphrase).
+    * `kind`: "classification", "regression", "choice" (one output scores each choice of an example), "masked" (words
+      that are masked together, without labels), "words" (the next words of a causal model; of a masked one some words,
+      each masked by itself), "cloze" (the good text of each item has to score higher than the others) or "shortcuts"
+      (pairs for any model of inference or paraphrase).
     * `labels`: the classes in the order of the model's outputs; empty except for a classification.
     * `metrics`: names in `metrics.METRICS`, the main one first.
     * `dev`: the scored split.
@@ -74,7 +75,7 @@ class Task:
             return float(self.kind not in OF_WORDS)
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
-        if self.kind == "regression" and (number := _finite(label)) is not None:
+        if self.kind in ("regression", "choice") and (number := _finite(label)) is not None:
             return number
         expected = " or ".join(f"'{name}'" for name in self.labels) or "a finite number"
         written = "no label" if label in (None, "") else f"label '{label}'"
@@ -95,7 +96,7 @@ def _finite(label: str | float | None) -> float | None:
 def chance(
     task: Task, targets: Float[np.ndarray, " example"], metrics: Sequence[str] = ()
 ) -> Float[np.ndarray, " metric"]:
-    """The score of a constant answer, for items of a random choice; NaN where there is none.
+    """The score of a constant answer, for items and choices of a random one; NaN where there is none.
 
     The answer is the most frequent class, with the shares of the classes as probabilities, or a constant number.
     """
@@ -103,6 +104,10 @@ def chance(
     if task.kind == "cloze":
         at_random = float(np.mean([1 / len(item.candidates) for item in task.items if item.bad]))
         return np.array([at_random if name == "accuracy" else np.nan for name in names])
+    if task.kind == "choice":
+        numbers = np.array([len(example.second) for example in task.dev])
+        at_random = {"accuracy": np.mean(1 / numbers), "cross_entropy": np.mean(np.log(numbers))}
+        return np.array([at_random[name] for name in names])
     if task.kind == "shortcuts":
         yes = float(np.mean([pair.entailed for pair in task.pairs]))
         return np.array([max(yes, 1 - yes) if name == "accuracy" else np.nan for name in names])
@@ -118,6 +123,15 @@ def refuse_items(task: Task) -> None:
     if task.kind in ("cloze", "shortcuts"):
         what = "compares texts" if task.kind == "cloze" else "scores what a model has learned elsewhere"
         raise HeadscopeError(f"task '{task.name}' {what}; only 'ablate' disables heads on it")
+
+
+def refuse_choices(task: Task) -> None:
+    """Raise `HeadscopeError` for a task of choices, whose loss is that of several inputs together."""
+    if task.kind == "choice":
+        raise HeadscopeError(
+            f"task '{task.name}': the loss of a choice is that of several inputs, whose gradients are not read; use "
+            "finetune or ablate"
+        )
 
 
 def unlearnable(task: Task) -> Counter[str]:

@@ -13,7 +13,7 @@ from headscope import results
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.shortcuts import judge_of
-from headscope.corpora.tasks.task import limited
+from headscope.corpora.tasks.task import RIGHT_OR_WRONG, limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.config import query_group
@@ -36,6 +36,7 @@ from headscope.studies.size.ablate.variables import LEAST, Effects
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
     "regression": ("pearson", "spearman", "squared_error"),
+    "choice": ("accuracy", "cross_entropy"),
     "masked": ("loss",),
     "words": ("perplexity", "bits_per_character", "loss"),
     "cloze": ("accuracy", "margin"),
@@ -140,7 +141,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if phenomena and disabled.single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
-    elif importance and disabled.single:
+    elif importance and disabled.single and task.kind != "choice":
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
         by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
@@ -167,9 +168,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
     if swept.alone is None or len(effects.targets) < LEAST:
         return {}
-    return one_head_variables(
-        swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze", "shortcuts")
-    )
+    return one_head_variables(swept.alone, effects.gains, effects.heads, effects.task.kind in RIGHT_OR_WRONG)
 
 
 def _metrics(written: str, task: Task) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from headscope.ablation.sweep import SKIPPED, Sweep
 from headscope.corpora.tasks import Task, chance, intervals
+from headscope.corpora.tasks.task import RIGHT_OR_WRONG
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
@@ -97,7 +98,7 @@ class Effects:
         variables.add("chance", chance(self.task, self.targets, self.metrics))
         for kind in self.kinds:
             self._add_scores(variables, kind)
-            if self.task.kind in ("classification", "cloze", "shortcuts"):
+            if self.task.kind in RIGHT_OR_WRONG:
                 self._add_tests(variables, kind)
         if self.sweep.heads is not None:
             self._add_random(variables)

@@ -285,5 +285,7 @@ def judge_of(
     if task is None:
         return EmbeddingJudge(model, None, texts, settings, of_embeddings, sentence_modules(model.network))
     if task.kind not in ("classification", "regression"):
-        raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
+        raise HeadscopeError(
+            f"task '{task.name}' has no classes or scores; shrink for a classification, a regression or texts"
+        )
     return TaskJudge(model, task, texts, settings, of_tasks)

@@ -13,6 +13,7 @@ from torch import nn
 from transformers import TrainerCallback
 
 from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.choices import by_choice
 from headscope.corpora.tasks.task import unlearnable
 from headscope.models import Model
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
@@ -166,7 +167,9 @@ class TrainingRun:
             callbacks.append(StepKeeper(self.kept, start.model, spaced(self.spacing, self.all_steps)))
         if self.init != "frozen" and start.ordinary:
             before = partial(self._initial, environment, settings)
-            callbacks.append(AttentionChange(before, start, self.row.task.dev, settings, self.row.max_tokens))
+            task = self.row.task
+            corpus = by_choice(task.dev)[0] if task.kind == "choice" else task.dev
+            callbacks.append(AttentionChange(before, start, corpus, settings, self.row.max_tokens))
         return callbacks
 
     def _initial(self, environment: RunEnvironment, settings: Settings) -> InitialModel:

@@ -8,6 +8,7 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.task import refuse_choices
 from headscope.models import Model
 from headscope.outputs.words.few_tokens import with_few_logits
 from headscope.passes import DEFAULTS, Settings
@@ -95,6 +96,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     >>> result["comprehensiveness"].dims, result.attrs["target"].partition(" ")[0]
     (('attribution', 'layer'), 'cosine')
     """
+    if task is not None:
+        refuse_choices(task)
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))

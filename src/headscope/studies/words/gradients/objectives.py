@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
-from headscope.corpora.tasks.task import refuse_items
+from headscope.corpora.tasks.task import refuse_choices, refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import ALL_MASKED, IGNORED, masked, next_pieces
@@ -83,6 +83,7 @@ def objective_of(
                 f"masked class '{masked_class}': the loss of task '{task.name}' masks no token; use 'other'"
             )
         refuse_items(task)
+        refuse_choices(task)
         return _of_task(model, corpus, task)
     if task is None and is_causal(model):
         return Objective(NEXT, partial(_next_words, model.tokenizer, seed), _words_loss, masks=False)
