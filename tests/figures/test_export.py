@@ -84,7 +84,7 @@ def test_a_chart_that_cannot_be_drawn_is_an_error_of_its_own(tmp_path: Path) -> 
 
 def test_a_process_that_ends_too_early_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headscope.figures.export.conversion.__file__", "no-such-script.py")
-    with saving(("svg",)) as save, pytest.raises(RuntimeError, match=r"figures has ended|Broken pipe"):
+    with saving(("svg",)) as save, pytest.raises(RuntimeError, match="figures has ended"):
         save(SPEC, tmp_path / "chart").result()
 
 
@@ -102,7 +102,7 @@ def test_pages_of_a_survey_share_a_process_and_one_that_ends_is_replaced(
         started[0].kill()
         started[0].wait()
         with saving(("svg",)) as save:
-            with pytest.raises((RuntimeError, OSError)):
+            with pytest.raises(RuntimeError):
                 save(SPEC, tmp_path / "lost").result()
             assert save(SPEC, tmp_path / "three").result() and len(started) == 2
     assert [process.returncode for process in started] == [-9, 0]

@@ -58,6 +58,7 @@ SELDOM = {
     "cloze": {"human_agreement"},
     "film": {"order_of_layers", *OF_WATCH},
     "finetune": {"early_correlation", "chain_score"},
+    "layers": {"sense_gain", "sense_silhouette", "sense_silhouette_random", "unseen_senses"},
     "pretrain": {"first_step", "first_step_by_seed"},
     "probe": {"relation_contribution"},
     "prune": {"cache_bytes"},

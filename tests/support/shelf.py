@@ -175,6 +175,13 @@ def _texts(folder: Path, data: Path) -> None:
             for number in range(spans)
         ]
         (folder / f"{name}.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    for name, number in (("semcor", 60), ("ALL", 20)):
+        word = '<instance id="{0}" lemma="bank" pos="NOUN">bank</instance>'
+        one = f'<text id="d{{0}}"><sentence id="s{{0}}"><wf lemma="a" pos="DET">A</wf>{word}</sentence></text>'
+        texts = "".join(one.format(at) for at in range(number))
+        (folder / f"{name}.data.xml").write_text(f"<corpus>{texts}</corpus>", encoding="utf-8")
+        keys = "".join(f"{at} bank%1:{at % 2}\n" for at in range(number))
+        (folder / f"{name}.gold.key.txt").write_text(keys, encoding="utf-8")
     for part in ("train", "test", "gen"):
         rows = _head(data / "lin2019" / f"aux.{part}.tsv.gz", 10 * LINES)
         (folder / f"aux.{part}.tsv").write_text(rows.rstrip("\n") + "\n", encoding="utf-8")

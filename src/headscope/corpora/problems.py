@@ -124,7 +124,8 @@ def _named(example: Example) -> Iterator[tuple[str, str]]:
             yield from (("part of speech", tag) for tag in sentence.upos)
             yield from (("class", name) for name in sentence.classes)
             yield from (("relation", link.relation) for link in sentence.links)
-            yield from (("label", label) for span in sentence.labelled for label in (*span.labels, span.group))
+            for span in sentence.labelled:
+                yield from (("label", label) for label in (*span.labels, span.group, span.lemma))
 
 
 def _is_storable(text: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -126,9 +126,11 @@ def _number(formats: Sequence[str]) -> int:
 def _converted(process: Popen[str], **arguments: Any) -> dict[str, bytes]:
     """The contents that a process converts a chart to. Raises `RuntimeError` if the chart cannot be converted."""
     assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(json.dumps(arguments) + "\n")
-    process.stdin.flush()
-    if not (line := process.stdout.readline()):
+    line = ""
+    with suppress(BrokenPipeError):  # it has ended before it read
+        print(json.dumps(arguments), file=process.stdin, flush=True)
+        line = process.stdout.readline()
+    if not line:
         process.wait()
         raise RuntimeError("the process that draws figures has ended")
     answer = json.loads(line)

@@ -75,11 +75,13 @@ class LabelledSpan:
 
     * `spans`: words [start, end), counted from 0; `labels`: one, or a set of them.
     * `group`: tested cases of a group are also scored apart; "" for none.
+    * `lemma`: the word whose senses the labels are; "" where they are none.
     """
 
     spans: tuple[tuple[int, int], ...]
     labels: tuple[str, ...]
     group: str = ""
+    lemma: str = ""
 
 
 @dataclass(frozen=True, slots=True)

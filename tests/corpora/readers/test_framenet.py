@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headscope.corpora import Options, read
 from headscope.corpora.readers import framenet
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, LabelledSpan, Link, Sentence
 from support.written import corpus
 
 FRAMENET = Options(kind="framenet")
@@ -27,6 +27,7 @@ EXPECTED = Example(
                 Link("Theme", (2, 3, 4), (1, 5), core=True),
                 Link("Manner", (6,), (1, 5), core=False),
             ),
+            labelled=(LabelledSpan(((1, 2),), ("Giving_up",), lemma="give up.v"),),
         ),
     ),
     label="Giving_up",

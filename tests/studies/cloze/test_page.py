@@ -82,6 +82,19 @@ def test_polarity_items_are_said_by_condition_and_facts_are_ranked() -> None:
     assert_page(__file__, {"all": result_of(), "facts": facts})
 
 
+@pytest.mark.parametrize(("other", "verdict"), [(0.6, "holds"), (0.96, "fails"), (0.88, "undecided")])
+def test_attractors_make_agreement_harder_only_where_they_surely_do(other: float, verdict: str) -> None:
+    condition = {"condition": ["agreement: 0 attractors", "agreement: 1 attractor"]}
+    own = xr.DataArray([0.9, other], condition, name="accuracy_by_condition")
+    words = xr.DataArray([[0.4], [0.4]], condition | {"baseline": ["unigram"]})
+    made = made_result(
+        "cloze", {"accuracy_by_condition": own, "baseline_by_condition": words}, n=own.astype(int) * 0 + 400
+    )
+    result = result_of().drop_dims("condition").drop_dims("baseline").merge(made, compat="override")
+    (text,) = (found for found in study_page(result).findings() if "attractor" in found.topic)
+    assert text.verdict == verdict and "by the frequency of words alone 40.0% [38.0, 42.0]" in text.text
+
+
 def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> None:
     result = result_of()
     figures = {figure.name: figure for figure in study_page(result).figures()}

@@ -258,7 +258,7 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, two_in
     assert first["phenomenon"].values.tolist() == ["known", "turned"] and "control" not in first.dims
     assert study_page(first).findings
     later = run(5)
-    assert "goes on" in notices[-2] and later.attrs["interrupted"].endswith("(random weights)")
+    assert "resumes" in notices[-2] and later.attrs["interrupted"].endswith("(random weights)")
     assert later["baseline"].values.tolist() == ["unigram"] and later.attrs["n_examples"] == 3
     uninterrupted, again = headscope.cloze(model, source, QUICK), run(0)
     assert "interrupted" not in again.attrs
@@ -285,3 +285,30 @@ def test_all_right_of_few_items_is_no_certainty() -> None:
     assert least == pytest.approx(0.025 ** (1 / 40), abs=0.02) and right == 1
     assert wrong == 0 and most == pytest.approx(1 - least)
     assert plain.tolist() == [1, 1]
+
+
+ATTRACTED = {"0 attractors": [("cat", "sat"), ("dog", "ran")], "1 attractor": [("cat dog", "sat"), ("dog cat", "ran")]}
+
+
+@pytest.mark.parametrize(
+    ("known", "accuracy"), [({("cat", "sat"): 3.0, ("dog", "ran"): 3.0}, [1, 0]), ({}, [0.5, 0.5])]
+)
+def test_model_that_agrees_with_the_nearest_noun_fails_at_attractors(
+    tmp_path: Path, known: dict[tuple[str, str], float], accuracy: list[float]
+) -> None:
+    """A treebank in which "cat" and "sat" are singular, "dog" and "ran" plural; a model without a rule ties."""
+    lines = []
+    for nouns, verb in [pair for pairs in ATTRACTED.values() for pair in pairs]:
+        words, at = nouns.split(), len(nouns.split()) + 1
+        relations = ("nsubj", "nmod")
+        for number, word in enumerate(words, 1):
+            head = at if number == 1 else 1
+            features = f"Number={'Sing' if word == 'cat' else 'Plur'}"
+            lines.append(f"{number}\t{word}\t{word}\tNOUN\t_\t{features}\t{head}\t{relations[number - 1]}\t_\t_")
+        features = f"Number={'Sing' if verb == 'sat' else 'Plur'}|VerbForm=Fin"
+        lines += [f"{at}\t{verb}\tsit\tVERB\t_\t{features}\t0\troot\t_\t_", ""]
+    (tmp_path / "bank.conllu").write_text("\n".join(lines) + "\n")
+    result = headscope.cloze(causal_table(known), tmp_path / "bank.conllu", QUICK, random=False, controls=False)
+    assert result["condition"].values.tolist() == [f"agreement in text: {condition}" for condition in ATTRACTED]
+    assert result["accuracy_by_condition"].values.tolist() == accuracy
+    assert result["baseline_by_condition"].sel(baseline="unigram").values.tolist() == [0.5, 0.5]

@@ -1,5 +1,7 @@
 """Predictions that stay, surely preferred answers, and accuracy by pieces, from planted scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,3 +33,23 @@ def test_planted_scores_by_pieces_threshold_and_choice() -> None:
     assert result["accuracy_by_pieces"].values[0] == pytest.approx([1, 0, np.nan, 1], nan_ok=True)
     assert result["accuracy_by_pieces_n_examples"].values[0].tolist() == [2, 1, 0, 1]
     assert result["prediction_kept"].values[:, 0] == pytest.approx([2 / 3, 1])  # the fourth has no score
+
+
+def test_baselines_by_condition_are_naive_means_and_documents_are_resampled_whole() -> None:
+    conditions, right = ["0 attractors", "1 attractor"] * 20, [0.9, 0.1] * 20
+    items = [
+        replace(
+            gap(str(number), "gaps", "It is [MASK].", ("old", "new"), condition=condition), document=f"{number // 4}"
+        )
+        for number, condition in enumerate(conditions)
+    ]
+    own, chosen, pieces = scores(right, [0] * 40, [1] * 40), [0.9, 0.9, 0.1, 0.9] * 10, [1] * 40
+    unigram = scores(chosen, [0] * 40, pieces)
+    result = to_variables(items, ["mine"] * 40, own, {"unigram": unigram}, {}, SETTINGS, vocabulary=9)
+    for condition, values in {"0 attractors": chosen[::2], "1 attractor": chosen[1::2]}.items():
+        naive = sum(value > 0.2 for value in values) / len(values)
+        found = result["baseline_by_condition"].sel(condition=f"gaps: {condition}", baseline="unigram")
+        assert float(found) == pytest.approx(naive)
+    lower, upper = result["baseline_by_condition_ci"].values[0, 0]
+    assert lower == upper == 0.5  # each document has one right and one wrong item
+    assert result["accuracy_by_condition"].values.tolist() == [1, 0]

@@ -63,6 +63,13 @@ def blocks(source: str, cursor: Cursor | None = None) -> Iterator[Block | Bad]:
             yield bad
 
 
+def newdoc(block: Block, file: str) -> str:
+    """The document that a sentence begins, by its name or its place in the file; empty for one that begins none."""
+    comments = block.comments
+    is_first = "newdoc id" in comments or "newdoc" in comments
+    return (comments.get("newdoc id") or f"{file}:{block.line}") * is_first
+
+
 def _columns(source: str) -> tuple[str, ...]:
     """The names of the columns: those of the first line, or those of CoNLL-U."""
     declared = DECLARED.fullmatch(next(lines(source), (1, ""))[1].strip())

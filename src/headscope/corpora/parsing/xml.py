@@ -48,48 +48,63 @@ class Node:
 
 
 def tree(source: str) -> Node:
-    """The root of a file, plain or gzip.
+    """The root of a file, plain or gzip; see `elements` for what is raised."""
+    (root,) = elements(source)
+    return root
+
+
+def elements(source: str, name: str = "") -> Iterator[Node]:
+    """The elements of a name, one by one as a file is read, plain or gzip; without a name the root.
 
     Raises `Bad` naming the line that is no XML, and `HeadscopeError` if the file cannot be read.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
-    top = Node(0, "", {})
-    path = [top]
+    path, done = [Node(0, "", {})], list[Node]()
     kept = 0
 
-    def start(name: str, attributes: dict[str, str]) -> None:
+    def start(full_name: str, attributes: dict[str, str]) -> None:
         nonlocal kept
         kept += 1 + len(attributes)
         if kept > MOST_ELEMENTS:
             raise Bad(parser.CurrentLineNumber, f"more than {MOST_ELEMENTS} elements and attributes")
         if len(path) > DEEPEST:
             raise Bad(parser.CurrentLineNumber, f"elements are nested more than {DEEPEST} levels deep")
-        node = Node(parser.CurrentLineNumber, name.rpartition(" ")[2], attributes)
+        node = Node(parser.CurrentLineNumber, full_name.rpartition(" ")[2], attributes)
         path[-1].children.append(node)
         path.append(node)
 
-    def refuse(*_: object) -> None:
-        raise Bad(parser.CurrentLineNumber, "a document type is declared, which FrameNet does not; take it out")
+    def end(_: str) -> None:
+        nonlocal kept
+        node = path.pop()
+        if node.name == name if name else len(path) == 1:
+            done.append(path[-1].children.pop())
+            kept = 0
 
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda name: path.pop()
+    def refuse(*_: object) -> None:
+        raise Bad(parser.CurrentLineNumber, "a document type is declared, which none of these files has; take it out")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda text: path[-1].parts.append(text)
     # Entities that a file defines itself could grow without end.
     parser.StartDoctypeDeclHandler = refuse
     with opened(source) as file:
-        _feed(parser, file)
-    return top.children[0]
+        for _ in _fed(parser, file):
+            yield from done
+            done.clear()
 
 
-def _feed(parser: expat.XMLParserType, file: BinaryIO) -> None:
+def _fed(parser: expat.XMLParserType, file: BinaryIO) -> Iterator[None]:
+    """Feed a file part by part, and pause after each."""
     size = 0
     try:
         while part := file.read(PART):
             parser.Parse(part)
             size += len(part)
             if size > LARGEST_FILE or size - parser.CurrentByteIndex > LONGEST_TAG:
-                raise Bad(parser.CurrentLineNumber, "a tag or the file is too long for a lexical unit")
+                raise Bad(parser.CurrentLineNumber, "a tag or the file is too long")
+            yield
         parser.Parse(b"", True)
+        yield
     except expat.ExpatError as error:
         raise Bad(error.lineno, f"not XML ({expat.ErrorString(error.code)} at column {error.offset + 1})") from error
     except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know

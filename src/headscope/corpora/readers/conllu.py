@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import conllu_text
-from headscope.corpora.parsing.conllu_rows import Block, blocks, column, morphology, tree_of
+from headscope.corpora.parsing.conllu_rows import Block, blocks, column, morphology, newdoc, tree_of
 from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
 from headscope.linguistics.sentence import Example, Mention, Sentence
@@ -89,12 +89,7 @@ def _sentences(source: str, cursor: Cursor) -> Iterator[Named | Bad | Skipped]:
 
 
 def _document(block: Block, before: Document, name: str) -> Document:
-    comments, (scope, fields) = block.comments, before
-    if "newdoc id" in comments or "newdoc" in comments:
-        scope = comments.get("newdoc id") or f"{name}:{block.line}"
-    if "global.Entity" in comments:
-        fields = comments["global.Entity"]
-    return Document(scope, fields)
+    return Document(newdoc(block, name) or before.scope, block.comments.get("global.Entity", before.fields))
 
 
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:

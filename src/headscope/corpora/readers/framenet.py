@@ -11,7 +11,7 @@ from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.parsing.words import Span, between_blanks, covered
 from headscope.corpora.parsing.xml import Node, tree
 from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long, whole_number
-from headscope.linguistics.sentence import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, LabelledSpan, Link, Sentence
 
 SUFFIXES = (".xml",)
 
@@ -71,7 +71,7 @@ def from_xml(source: str) -> Iterator[Annotated | Bad | Skipped]:
     try:
         root = tree(source)
         if root.name != "lexUnit":
-            raise Bad(root.line, f"<{root.name}> is no lexical unit; name files of the folder lu")
+            raise Bad(root.line, f"<{root.name}> is no lexical unit; name files of the folder lu, or another --kind")
         types = {
             element.required("name"): element.attributes["type"]
             for element in root.within("FE")
@@ -144,6 +144,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     """Each annotated sentence, labelled by its frame; words stand between blanks, as in the release.
 
     Each element is the source of a link, the word that evokes the frame its target ("give ... up" is one of two parts).
+    The frame is a sense of the lexical unit (see `senses`), at the first part of its target.
     """
     annotated = from_xml if suffix(source) == ".xml" else from_jsonl
     return parsed(annotated(source), _example)
@@ -158,7 +159,10 @@ def _example(item: Annotated) -> Example:
         Link(element.name, _words(item, words, element.span, f"element '{element.name}'"), tuple(target), element.core)
         for element in item.elements
     )
-    return Example(item.id, (Sentence(text, words, links=links),), label=item.frame or None)
+    end = next(word for word in range(target[0] + 1, len(words) + 1) if word not in target)
+    lemma = item.id.rpartition(":")[0]
+    senses = (LabelledSpan(((target[0], end),), (item.frame,), lemma=lemma),) if item.frame and lemma else ()
+    return Example(item.id, (Sentence(text, words, links=links, labelled=senses),), label=item.frame or None)
 
 
 def _words(item: Annotated, words: tuple[Span, ...], span: Span, what: str) -> tuple[int, ...]:

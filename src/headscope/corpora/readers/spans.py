@@ -8,6 +8,7 @@ Each line is an object:
 * `span`: characters [start, end) of the text. `other_span`: of a second span; all lines have it, or none.
 * `label`: a text or a number, or a list of them, also an empty one: then each line has a set of labels.
 * `group`: tested lines of a group are also scored apart.
+* `lemma`: names the word of which the label is a sense, the same in all its forms; for lines of one span.
 * `document`: names the document of the text; by default it is the text itself, so that none is both trained on and
   tested.
 """
@@ -25,7 +26,7 @@ from headscope.linguistics.sentence import Example, LabelledSpan, Sentence
 from headscope.storage.limits import LONGEST_NAME
 
 SUFFIXES: tuple[str, ...] = ()
-FIELDS = ("text", "span", "other_span", "label", "group", "document")
+FIELDS = ("text", "span", "other_span", "label", "group", "lemma", "document")
 COUNTS = {1: "one span", 2: "two spans"}
 
 
@@ -53,6 +54,7 @@ class _Line:
     spans: tuple[Span, ...]
     labels: tuple[str, ...]
     group: str
+    lemma: str
 
 
 def _line(record: Record, first: list[_Line]) -> _Line:
@@ -62,7 +64,10 @@ def _line(record: Record, first: list[_Line]) -> _Line:
     refuse_long(text, record.line)
     names = ("span", "other_span") if "other_span" in record.fields else ("span",)
     spans = tuple(_span(record, name, text) for name in names)
-    line = _Line(record.line, text, _name(record, "document"), spans, _labels(record), _name(record, "group"))
+    document, group, lemma = (_name(record, name) for name in ("document", "group", "lemma"))
+    if lemma and len(spans) > 1:
+        raise Bad(record.line, "'lemma' and 'other_span' cannot be together; the sense of a word is of one span")
+    line = _Line(record.line, text, document, spans, _labels(record), group, lemma)
     if first and len(first[0].spans) != len(spans):
         said = f"{COUNTS[len(spans)]}, but line {first[0].number} has {COUNTS[len(first[0].spans)]}"
         raise Bad(record.line, f"the line has {said}; give all lines 'other_span', or none")
@@ -117,7 +122,7 @@ def _example(lines: list[_Line], name: str) -> Iterator[Example | Bad]:
             said = f"these spans are those of line {by_spans[spans][0]}"
             yield Bad(line.number, f"{said}; put several labels of one span into a list")
         else:
-            by_spans[spans] = line.number, LabelledSpan(spans, line.labels, line.group)
+            by_spans[spans] = line.number, LabelledSpan(spans, line.labels, line.group, line.lemma)
     labelled = tuple(span for _, span in by_spans.values())
     sentence = Sentence(text, parts, document=first.document or text, labelled=labelled)
     yield Example(f"{name}:{first.number}", (sentence,))

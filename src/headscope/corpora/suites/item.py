@@ -49,7 +49,7 @@ class ClozeItem:
     * `lemma`: items that share it are resampled together.
     * `subject`: the name that a fact is about; `other_answers`: further right answers, which are not ranked.
     * `fact`: the same in all wordings of one fact; `template`: the wording.
-    * `document`: the sequence of letters that it is a gap of; all intervals resample its items together.
+    * `document`: the text, or the sequence of letters, that it is a gap of; all intervals resample its items together.
     * `human`: the share of people who give the answer in the good text, minus that in the worse one; NaN if unknown.
     """
 

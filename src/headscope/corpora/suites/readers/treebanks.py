@@ -6,10 +6,11 @@ same features and the other number, so that a treebank of any language whose ver
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora.parsing.conllu_rows import Block, ConlluRow, blocks, named_values, tree_of
+from headscope.corpora.parsing.conllu_rows import Block, ConlluRow, blocks, named_values, newdoc, tree_of
 from headscope.corpora.parsing.conllu_text import text_and_spans
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import GAP, ClozeItem, gap
@@ -25,7 +26,10 @@ Inflection = tuple[str, frozenset[tuple[str, str]]]
 
 
 class Agreeing(NamedTuple):
-    """A verb after its subject: its sentence with a gap, its form, lemma and features, number, and attractors."""
+    """A verb after its subject: its sentence with a gap, its form, lemma and features, number, and attractors.
+
+    * `document`: what verbs are resampled with: that of `# newdoc`, else the sentence.
+    """
 
     id: str
     context: str
@@ -33,12 +37,13 @@ class Agreeing(NamedTuple):
     inflection: Inflection
     number: str
     attractors: int
+    document: str
 
 
 def treebank(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
     """Verbs in the third person after their subjects; the condition is the number of attractors, as of `agreement`."""
     forms: dict[Inflection, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    verbs = []
+    verbs, document = [], ""
     for block in blocks(file):
         if isinstance(block, Bad):
             yield block
@@ -47,7 +52,8 @@ def treebank(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
             inflection, number = _inflection(word)
             forms[inflection][number][word.form.lower()] += 1
         try:
-            verbs += _agreeing(block, Path(file).name)
+            document = newdoc(block, Path(file).name) or document
+            verbs += _agreeing(block, Path(file).name, document)
         except Bad as bad:
             yield bad
     items = 0
@@ -58,7 +64,8 @@ def treebank(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
             yield Skipped("verbs of which the treebank has no form of the other number")
             continue
         items += 1
-        yield gap(verb.id, PHENOMENON, verb.context, (verb.form, wrong), condition=counted(verb.attractors))
+        item = gap(verb.id, PHENOMENON, verb.context, (verb.form, wrong), condition=counted(verb.attractors))
+        yield replace(item, document=verb.document)
     if not items:
         raise HeadscopeError(
             f"suite '{file}': no verb after a subject shows its number (FEATS with Number=Sing or Plur) in two forms; "
@@ -71,7 +78,7 @@ def counted(attractors: int) -> str:
     return f"{attractors} {'attractor' if attractors == 1 else 'attractors'}"
 
 
-def _agreeing(block: Block, file: str) -> Iterator[Agreeing]:
+def _agreeing(block: Block, file: str, document: str) -> Iterator[Agreeing]:
     words, heads = block.words, tree_of(block.words)
     text, spans = text_and_spans(block)
     for index, verb in enumerate(words if heads and GAP not in text else []):
@@ -85,9 +92,10 @@ def _agreeing(block: Block, file: str) -> Iterator[Agreeing]:
         if _number(words[subjects[0]]) == number:
             between = [word for word in words[subjects[0] + 1 : index] if word.upos in NOUNS]
             attractors = [_number(word) for word in between].count(OTHER[number])
-            id = f"{block.comments.get('sent_id', f'{file}:{block.line}')}-{verb.id}"
-            start, end = spans[index]
-            yield Agreeing(id, f"{text[:start]}{GAP}{text[end:]}", verb.form, inflection, number, attractors)
+            sentence = block.comments.get("sent_id", f"{file}:{block.line}")
+            context = f"{text[: spans[index][0]]}{GAP}{text[spans[index][1] :]}"
+            id, unit = f"{sentence}-{verb.id}", document or sentence
+            yield Agreeing(id, context, verb.form, inflection, number, attractors, unit)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -10,6 +10,8 @@ SHARE = "share of cases or of variance, or F1"
 HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, section 2.2"
 TENNEY, WALLACE = "Tenney et al. 2019, section 3", "after Wallace et al. 2019, section 3"
 TASK, LAYER, SPACE, PIECES = ("task",), ("task", "layer"), ("task", "space"), ("task", "pieces")
+WIEDEMANN = "Wiedemann et al. 2019"
+SILHOUETTE = "mean silhouette of the senses of a word, by one minus the cosine"
 ELAZAR, REMOVED = "Elazar, Ravfogel et al. 2021", "loss of the right piece with a property removed from the states"
 AT_RANDOM = "loss of the right piece with random directions removed minus that before"
 RATIO = "uniform code divided by online code"
@@ -87,6 +89,18 @@ STUDY = Study(
             *("gain_concentration", "divergence of the layers' gains from equal ones, losses as 0", "nats"),
             *(TASK, TENNEY),
         ),
+        Number(
+            *("sense_gain", "nearest training case of the word minus its most frequent training sense", SHARE),
+            *(("space",), WIEDEMANN),
+            "cases whose nearest training case of the same word has their sense, minus those that have its most "
+            "frequent training sense",
+        ),
+        Number("sense_silhouette", SILHOUETTE, "silhouette", ("space",), "Rousseeuw 1987"),
+        Number(
+            *("sense_silhouette_random", f"{SILHOUETTE}, with random weights", "silhouette", ("seed", "space")),
+            "Rousseeuw 1987",
+        ),
+        Number("unseen_senses", "tested cases whose senses no training case of the word has", "cases", (), WIEDEMANN),
         Number("word_loss", "loss of the right piece of tested sentences", "nats", (), ELAZAR),
         Number("removal_harm", f"{REMOVED} minus that before", "nats", SPACE, ELAZAR),
         Number(

@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 
-from headscope.report.claims import POINT, Claim, above_random_weights, apart, paired, together, weakest, witness
+from headscope.report.claims import POINT, Claim, above, above_random_weights, apart, paired, together, weakest, witness
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
@@ -20,6 +20,8 @@ from headscope.studies.layers.layers.tables import (
     complete,
     removals,
     scores,
+    sense,
+    senses_by_layer,
     tasks,
     with_cases,
 )
@@ -98,6 +100,26 @@ def random(numbers: Numbers) -> Iterator[Finding]:
         yield beside_random_seeds("What the layers know", task.score, seeds.tolist(), weakest(claims), text, "cases")
 
 
+def nearest_senses(numbers: Numbers) -> Iterator[Finding]:
+    """The nearest neighbour beside the most frequent sense, and the clusters of senses; both beside random weights."""
+    task = sense(numbers)
+    gain, clusters = (numbers(name, space=task.layer) for name in ("sense_gain", "sense_silhouette"))
+    random = numbers.array("score_random_by_seed", task=task.name).max("layer").values.tolist()
+    unseen = int(numbers("unseen_senses").value)
+    text = (
+        f"In layer {task.layer} the nearest training case of the same word has the sense in "
+        f"{_share(task, task.score)}, the most frequent one is right in {_bare(task.majority.value)} ({gain:+} "
+        f"points). Both are wrong in the {unseen:,} of {several(task.cases, 'case')} whose sense is not among the "
+        "training cases."
+    )
+    claim = paired(task.score, task.majority, gain, task.n)
+    yield beside_random_seeds("The sense of a word in its vector", task.score, random, claim, text, "cases")
+    by_seed = numbers.array("sense_silhouette_random", space=task.layer).values.tolist()
+    text = f"Mean silhouette of senses in layer {task.layer}: {clusters}; with random weights {np.mean(by_seed):.2f}."
+    claim = above(clusters, 0.0, numbers.n("sense_silhouette"), least=POINT)
+    yield beside_random_seeds("Clustering by sense", clusters, by_seed, claim, text, "cases")
+
+
 def removal(numbers: Numbers) -> Iterator[Finding]:
     """The space where the loss of a property, beyond that of random directions, costs most."""
     harm, random, n = numbers.array("removal_harm"), numbers.array("removal_harm_random"), numbers.n("word_loss")
@@ -172,10 +194,11 @@ def lost(numbers: Numbers) -> Iterator[Finding]:
 
 def limits(numbers: Numbers) -> Finding:
     """What classifiers were trained on, and what their scores cannot show."""
-    sentences = numbers.attribute("sentences")
+    sentences, senses = numbers.attribute("sentences"), any(task.is_sense for task in tasks(numbers))
+    linear = f"Classifiers are linear{'; senses are read without one' if senses else ''}. They"
     return Finding(
         "Limits",
-        f"Classifiers are linear. They were trained on {sentences['train']:,} sentences; {sentences['choose']:,} chose "
+        f"{linear} were trained on {sentences['train']:,} sentences; {sentences['choose']:,} chose "
         f"penalty and layer, and scores are of {sentences['report']:,} others. Information that a classifier reads is "
         "no evidence that the model uses it.",
     )
@@ -189,10 +212,10 @@ def left_out(numbers: Numbers) -> Iterator[Finding]:
 
 
 PAGE = StudyParts(
-    highlights=(gains, falls, removal, random, order),
+    highlights=(gains, falls, nearest_senses, removal, random, order),
     findings=(gain_of_tasks, without_score, concentration, rare, lost, limits, left_out),
     charts=(grid, random_grid, *(partial(curves, name=name) for name in CURVES), pieces, late),
-    tables=(scores, by_pieces, removals),
+    tables=(scores, senses_by_layer, by_pieces, removals),
     by_layer=(),
     layers=(layer_numbers,),
 )

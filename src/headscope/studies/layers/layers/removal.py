@@ -68,7 +68,9 @@ def removable(names: str, sampled: Sequence[TaskCases]) -> list[TaskCases]:
     possible = {
         cases.task.name: cases
         for cases in sampled
-        if cases.classes and not cases.task.is_set and all(case.spans for case in cases.cases["train"])
+        if cases.classes
+        and not (cases.task.is_set or cases.task.is_sense)
+        and all(case.spans for case in cases.cases["train"])
     }
     wanted = [task.name for task in named(names)]
     if lacking := [name for name in wanted if name not in possible]:

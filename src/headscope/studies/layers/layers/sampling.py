@@ -1,6 +1,6 @@
 """The tasks by name, the wanted cases of each in each part, and the tasks that a corpus cannot give."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +14,7 @@ from headscope.studies.layers.layers.texts import PARTS, Part, Texts
 # In the order of a page.
 TASKS: dict[str, ProbingTask] = {
     task.name: task
-    for task in (*spans.TASKS, *sentences.TASKS, *altered_sentences.TASKS, *numbers.TASKS, spans.LABELLED)
+    for task in (*spans.TASKS, *sentences.TASKS, *altered_sentences.TASKS, *numbers.TASKS, spans.LABELLED, spans.SENSES)
 }
 # Fewer cases make no task, and fewer training cases no class.
 LEAST: dict[Part, int] = {"train": 20, "choose": 2, "report": 5}
@@ -58,7 +58,7 @@ class TaskCases:
     @property
     def rare(self) -> int:
         """The number of cases of the report with an answer that has too few training cases."""
-        common = set(self.classes) - {RARE}
+        common = set() if self.task.is_sense else set(self.classes) - {RARE}
         return sum(not common.issuperset(self.task.classes_of(case)) for case in self.cases["report"]) if common else 0
 
 
@@ -76,10 +76,11 @@ def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> 
         cases: dict[Part, list[ProbeCase]] = {
             part: list(islice(task.cases(texts, part, random), most_of[part])) for part in PARTS
         }
+        cases = _with_senses(cases) if task.is_sense else cases
         classes = _classes(task, cases)
         has_classes = task.is_value or classes or not cases["train"]
         no_class = "" if has_classes else f"no answer has {LEAST_OF_CLASS} training cases"
-        if not task.is_value and not task.is_set:
+        if not task.is_value and not task.is_set and not task.is_sense:
             cases |= {part: [case for case in cases[part] if case.answer in classes] for part in ("train", "choose")}
         if reason := no_class or _reason(task, cases, classes):
             left_out[task.name] = reason
@@ -88,7 +89,22 @@ def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> 
     return sampled, left_out
 
 
+def _with_senses(cases: Mapping[Part, Sequence[ProbeCase]]) -> dict[Part, list[ProbeCase]]:
+    """The cases of words that have several senses among the training cases."""
+    senses = defaultdict[str, set[object]](set)
+    for case in cases["train"]:
+        senses[case.word].add(first_sense(case))
+    return {part: [case for case in some if len(senses[case.word]) > 1] for part, some in cases.items()}
+
+
+def first_sense(case: ProbeCase) -> str:
+    """The sense that a case shows others: the first of its senses."""
+    return case.answer[0] if isinstance(case.answer, tuple) else str(case.answer)
+
+
 def _classes(task: ProbingTask, cases: Mapping[Part, Sequence[ProbeCase]]) -> tuple[str, ...]:
+    if task.is_sense:
+        return tuple(sorted(set(map(first_sense, cases["train"]))))
     counts = Counter(name for case in cases["train"] for name in task.classes_of(case))
     classes = tuple(sorted(name for name, count in counts.items() if count >= LEAST_OF_CLASS))
     if not task.is_set:

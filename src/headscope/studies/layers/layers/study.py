@@ -29,10 +29,11 @@ from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.layers.removal import Erasers, fit_erasers, removable, removal, word_losses
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
+from headscope.studies.layers.layers.senses import MeasuredSenses, measured_senses
 from headscope.studies.layers.layers.tasks.spans import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
-from headscope.studies.layers.layers.variables import removal_variables, to_variables
+from headscope.studies.layers.layers.variables import removal_variables, sense_variables, to_variables
 
 FULL = 5000  # cases of a task
 # Sentences to train and choose on, and to test on, of which all tasks together take cases in two minutes.
@@ -75,9 +76,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       grandparent, great_grandparent, dependency_label, constituent, dependency_arc, entity, coreference,
       coreference_across, main_auxiliary, main_subject, sentence_length, tree_depth, top_constituents, subject_number,
       object_number, tense, word_content, coordination_inverted, order_shifted, odd_word, number_value, number_sum,
-      number_beyond, number_sum_beyond, number_decimal, number_negative, number_word, number_largest, span_label.
+      number_beyond, number_sum_beyond, number_decimal, number_negative, number_word, number_largest, span_label, sense.
       From number_beyond to number_largest they have to be named. Where a corpus has labelled spans (`kind="spans"`),
-      all are span_label, for all spans and each group of them.
+      all are span_label, for all spans and each group of them, or sense, if the labels are senses of words.
     * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
@@ -99,7 +100,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
     texts, sampled, left_out, units, groups, part = _planned(model, treebanks, settings, **options)
+    sense_cases = next((cases for cases in sampled if cases.task.is_sense), None)
     wanted = _wanted(groups)
+    if sense_cases:
+        wanted[sense_cases.task.name] = sum(len(sense_cases.cases[part]) for part in ("train", "report"))
     to_remove = removable(remove, sampled) if remove else []
     if to_remove:
         model = with_words_head(model)
@@ -114,21 +118,26 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     def tasks_on(
         used: Callable[[], Model], pass_settings: ClassifierSettings, first: bool
-    ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
+    ) -> tuple[UnitStates, dict[str, MeasuredTask], MeasuredSenses | None]:
         with captured_units(used(), texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
             if first and to_remove:
                 erasers.update(fit_erasers(to_remove, states, units, half_scales(model), draws))
             parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
-            return states, measured(present, states.tables, pass_settings, draws, model.device, **parts)
+            tasks = measured(present, states.tables, pass_settings, draws, model.device, **parts)
+            senses = sense_cases and measured_senses(sense_cases, units, states, draws)
+            return states, tasks | ({sense_cases.task.name: senses.task} if sense_cases and senses else {}), senses
 
-    states, tasks = tasks_on(lambda: model, classifiers, True)
+    states, tasks, senses = tasks_on(lambda: model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
-    of_random = {seed: tasks_on(partial(untrained, model, seed), without, False)[1] for seed in seeds}
+    untrained_parts = {seed: tasks_on(partial(untrained, model, seed), without, False)[1:] for seed in seeds}
+    of_random = {seed: tasks for seed, (tasks, _) in untrained_parts.items()}
     order = [cases.task for cases in sampled]
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
+    if senses:
+        variables |= sense_variables(senses, {seed: other for seed, (_, other) in untrained_parts.items() if other})
     if to_remove:
         words = word_losses(model, texts, predicted, draws, settings)
         removals = {name: removal(words, fitted, settings.on_progress) for name, fitted in erasers.items()}
@@ -203,7 +212,10 @@ def _planned(
     sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
-    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed), part)
+    groups = grouped([cases for cases in sampled if not cases.task.is_sense], units, settings.seed)
+    for case in chain.from_iterable(chain(*of.cases.values()) for of in sampled if of.task.is_sense):
+        units.row(case.text, case.spans[0])
+    return _Planned(texts, sampled, left_out, units, groups, part)
 
 
 def _take_two_minutes(texts: Texts, settings: Settings) -> str:
@@ -245,6 +257,7 @@ def _described(cases: TaskCases, lost: int) -> dict[str, Any]:
         "source": cases.task.source,
         "classes": len(cases.classes),
         "is_set": cases.task.is_set,
+        "is_sense": cases.task.is_sense,
         "rare": cases.rare,
         "lost": lost,
     }

@@ -35,6 +35,7 @@ class TaskSummary:
     * `words`: its name in words; `unit`: what the score is, "cases", "variance" or "labels (F1)".
     * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines.
     * `cases`, `n`: tested cases, and what an interval rests on: cases of one sentence are not independent.
+    * `is_sense`: whether it is read from the nearest case of the same word, and judged beside its most frequent sense.
     * `rare`: cases whose answer has too few training cases, which are wrong; `lost`: cases to train on or test without
       a token that the model reads.
     """
@@ -52,6 +53,7 @@ class TaskSummary:
     n: int
     rare: int
     lost: int
+    is_sense: bool
 
     @property
     def complete(self) -> bool:
@@ -87,15 +89,16 @@ def _task(result: xr.Dataset, name: str, described: dict, sentences: int) -> Tas
         min(cases, sentences),
         described.get("rare", 0),
         described.get("lost", 0),
+        described.get("is_sense", False),
     )
 
 
 def complete(numbers: Numbers) -> list[TaskSummary]:
-    """The tasks that have a score and all baselines.
+    """The tasks of classifiers that have a score and all baselines.
 
     Raises `MissingNumber` if there is none.
     """
-    if summaries := [task for task in tasks(numbers) if task.complete]:
+    if summaries := [task for task in tasks(numbers) if task.complete and not task.is_sense]:
         return summaries
     raise MissingNumber("score")
 
@@ -176,6 +179,36 @@ def by_pieces(numbers: Numbers) -> Table:
             if any(cells):
                 rows.append(((task.words, words), cells))
     return Table("pieces", caption, ("Task", "Read from"), tuple(Column(size, size) for size in sizes), rows)
+
+
+def sense(numbers: Numbers) -> TaskSummary:
+    """The task of senses. Raises `MissingNumber` without one."""
+    for task in tasks(numbers):
+        if task.is_sense:
+            return task
+    raise MissingNumber("sense_gain")
+
+
+def senses_by_layer(numbers: Numbers) -> Table:
+    """The nearest neighbour and the clusters of senses in each space, beside random weights."""
+    task, result = sense(numbers), numbers.result
+    caption = (
+        "Cases in per cent whose nearest training case of the same word, by the cosine, has their sense; minus the "
+        f"most frequent training sense ({task.majority:%}) on the same cases, in points; and mean silhouette of senses "
+        "(1: clusters apart, 0: none), with 95% intervals. Random weights: mean over seeds."
+    )
+    columns = ("Nearest", "Above most frequent", "Random weights", "Silhouette", "Silhouette, random weights")
+    rows = list[tuple[tuple[str], Cells]]()
+    for space in numbers.array("sense_gain")["space"].values.tolist():
+        at, alone = {"task": task.name, "layer": space}, {"space": space}
+        cells: Cells = [_cell(result, "score", at, ".1f", 100) if space else task.embeddings.cell(".1f", 100)]
+        cells.append(_cell(result, "sense_gain", alone, "+.1f", 100))
+        cells.append(_cell(result, "score_random", at, ".1f", 100) if space else None)
+        cells.append(_cell(result, "sense_silhouette", alone, "+.3f"))
+        random = result.get("sense_silhouette_random")
+        cells.append(None if random is None else (f"{float(random.sel(alone).mean()):+.3f}", ""))
+        rows.append(((str(space),), cells))
+    return Table("senses", caption, ("Layer",), tuple(Column(name, name) for name in columns), rows)
 
 
 def removals(numbers: Numbers) -> Table:

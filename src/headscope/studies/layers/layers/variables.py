@@ -10,7 +10,7 @@ from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.intervals import ONE_UNIT, Score, interval, mean_of
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.layers.layers import ELAZAR, STUDY
+from headscope.studies.layers.layers import ELAZAR, STUDY, WIEDEMANN
 from headscope.studies.layers.layers.measure import MeasuredTask, p_value
 from headscope.studies.layers.layers.removal import Removal
 from headscope.studies.layers.layers.scalar_mix import (
@@ -19,6 +19,7 @@ from headscope.studies.layers.layers.scalar_mix import (
     expected_layer,
     gain_concentration,
 )
+from headscope.studies.layers.layers.senses import MeasuredSenses
 from headscope.studies.layers.layers.tasks import ProbingTask
 
 ALL = slice(None)
@@ -71,6 +72,19 @@ def removal_variables(tasks: Sequence[ProbingTask], removals: Mapping[str, Remov
     variables.add("removal_rank", ranks)
     count = Count(some.loss.count, "predictions of words", "predictions")
     variables.add("word_loss", some.loss.mean[0], interval=some.loss.interval[0], count=count)
+    return variables.arrays
+
+
+def sense_variables(senses: MeasuredSenses, random: Mapping[int, MeasuredSenses]) -> dict[str, xr.DataArray]:
+    """The nearest neighbour beside the most frequent sense, and the silhouettes of senses, also with random weights."""
+    coords = {"space": list(range(len(senses.gain.mean))), "seed": list(random)}
+    variables = Variables(coords, WIEDEMANN, STUDY.labels)
+    variables.add("sense_gain", senses.gain.mean, interval=senses.gain.interval)
+    count = Count(senses.silhouette.count, "cases of senses with two or more", "cases")
+    variables.add("sense_silhouette", senses.silhouette.mean, interval=senses.silhouette.interval, count=count)
+    if random:
+        variables.add("sense_silhouette_random", [other.silhouette.mean for other in random.values()])
+    variables.add("unseen_senses", senses.unseen)
     return variables.arrays
 
 

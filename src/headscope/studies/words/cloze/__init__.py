@@ -61,6 +61,7 @@ STUDY = Study(
             "accuracy of answers in gaps by their number of pieces: 1, 2, 3, 4 or more",
         ),
         Number("accuracy_by_condition", f"{RIGHT}, by condition", ITEMS, ("condition",)),
+        Number("baseline_by_condition", f"{RIGHT}, by condition, of baselines", ITEMS, ("condition", "baseline")),
         Number("accuracy_by_suite", f"{RIGHT}, by suite", ITEMS, BY_SUITE),
         Number(
             *("control_fall", "accuracy minus that on changed texts, on the same items", ITEMS),

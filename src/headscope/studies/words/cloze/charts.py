@@ -12,7 +12,7 @@ from headscope.studies.words.cloze.tables import SERIES, suites
 
 # More rows are no picture.
 MOST_ROWS = 45
-CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the line is chance."
+CAPTION = "Share of items whose good text scores higher, with 95% intervals over items or texts; the line is chance."
 STAYING = "Share of items whose best text stays with changed texts: an accuracy may stay while predictions do not."
 IN_VOCABULARY = "The most frequent answer is chosen on the other half of the items; intervals are of precision at 1."
 BY_PIECES = "Accuracy of answers in gaps by their number of pieces; the interval is of answers of one piece."
@@ -30,11 +30,17 @@ def phenomena(numbers: Numbers) -> Iterator[Figure]:
     accuracy, chance = numbers.array("accuracy"), numbers.array("chance")
     series = {"model": accuracy, "chance": chance.assign_coords(lower=chance, upper=chance)}
     for dim in ("baseline", "control"):
-        if f"accuracy_{dim}" in numbers.result:
-            both = numbers.array(f"accuracy_{dim}")
-            series |= {SERIES[name]: both.sel({dim: name}, drop=True) for name in both[dim].values.tolist()}
+        series |= _series(numbers, f"accuracy_{dim}", dim)
     array = in_series(series).assign_attrs(accuracy.attrs)
     return _rows(numbers, "accuracy", "Accuracy by phenomenon", array, "Accuracy by phenomenon", CAPTION)
+
+
+def _series(numbers: Numbers, name: str, dim: str) -> dict[str, xr.DataArray]:
+    """The arrays of a number by baseline or control, in words; none where the result lacks the number."""
+    if name not in numbers.result:
+        return {}
+    both = numbers.array(name)
+    return {SERIES[label]: both.sel({dim: label}, drop=True) for label in both[dim].values.tolist()}
 
 
 def staying(numbers: Numbers) -> Iterator[Figure]:
@@ -73,11 +79,13 @@ def pieces(numbers: Numbers) -> Iterator[Figure]:
 
 
 def conditions(numbers: Numbers) -> Iterator[Figure]:
-    """Rows of the conditions of each suite that has several."""
-    array = numbers.array("accuracy_by_condition").drop_vars("n_examples", errors="ignore").dropna("condition")
+    """Rows of the conditions of each suite that has several, the model beside baselines."""
+    accuracy = numbers.array("accuracy_by_condition").dropna("condition")
+    series = {"model": accuracy, **_series(numbers, "baseline_by_condition", "baseline")}
+    array = in_series(series).sel(condition=accuracy["condition"]).assign_attrs(accuracy.attrs)
     for suite, phenomena in suites(numbers).items():
         labels = [name for name in array["condition"].values.tolist() if name.partition(": ")[0] in phenomena]
         if len(labels) > 1:
-            part = array.sel(condition=labels[:MOST_ROWS]).expand_dims(series=["model"], axis=1)
+            part = array.sel(condition=labels[:MOST_ROWS])
             part = part.assign_attrs(array.attrs | {"long_name": f"Accuracy by condition: {suite}"})
             yield Figure(f"conditions-{suite}", "Conditions", dot_rows(part), CAPTION, "accuracy_by_condition")

@@ -138,6 +138,31 @@ def human(numbers: Numbers) -> Iterator[Finding]:
         )
 
 
+def attractors(numbers: Numbers) -> Iterator[Finding]:
+    """Verbs with one noun of the other number between them and their subjects, against verbs without."""
+    names = numbers.labels("accuracy_by_condition", "condition")
+    for name in (name for name in names if name.endswith(": 1 attractor")):
+        if (without := name.replace("1 attractor", "0 attractors")) in names:
+            plain, hard, plain_words, hard_words = (
+                numbers(number, condition=condition, **labels)
+                for number, labels in (
+                    ("accuracy_by_condition", {}),
+                    ("baseline_by_condition", {"baseline": "unigram"}),
+                )
+                for condition in (without, name)
+            )
+            subject = name.partition(":")[0].capitalize()
+            yield Finding.judged(
+                apart(plain, hard, numbers.n("accuracy_by_condition", condition=name)),
+                f"With one attractor, a noun of the other number between subject and verb, {hard:%} of verbs are "
+                f"right, without {plain:%}; by the frequency of words alone {hard_words:%} and {plain_words:%}.",
+                holds=f"{subject}: an attractor makes it harder",
+                fails=f"{subject}: one attractor makes it no harder",
+                undecided=f"{subject}: no clear difference with an attractor",
+                unit="items with an attractor",
+            )
+
+
 def polarity(numbers: Numbers) -> Iterator[Finding]:
     """Negative polarity items apart: whether a licensor is there, and whether the item is in scope of it."""
     accuracy = numbers.array("accuracy_by_condition").dropna("condition")
@@ -269,7 +294,8 @@ PAGE = StudyParts(
     highlights=(by_suite, ends, beside_chance, beside("shuffled")),
     findings=(
         *map(beside, ("random weights", "unigram", "truncated")),
-        *(human, polarity, perplexity, facts, names, wordings, answers, filled, best_wording, mined_wording, limits),
+        *(human, attractors, polarity, perplexity, facts, names, wordings, answers, filled),
+        *(best_wording, mined_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
     tables=(tables.phenomena, tables.staying, tables.facts, tables.answers, tables.by_suite, tables.pieces, published),

@@ -67,7 +67,10 @@ def to_variables(
     members = [choices[(group == number) & scored] for number in range(len(phenomena))]
     variables.add("chance", [np.mean(1 / options) if len(options) else np.nan for options in members])
     if conditions:
-        add_by_group(variables, {"accuracy_by_condition": own.correct}, condition, settings, units=units)
+        by_condition = {"accuracy_by_condition": own.correct}
+        if baselines:
+            by_condition["baseline_by_condition"] = columns["accuracy_baseline"]
+        add_by_group(variables, by_condition, condition, settings, units=units)
     of_suites = {"accuracy_by_suite": own.correct}
     if own.pieces.any():
         size = np.minimum(own.pieces, len(PIECES))[:, None]
@@ -154,7 +157,7 @@ def losses(scores: ItemScores) -> Float[np.ndarray, " item"]:
 
 
 def units_of(items: Sequence[ClozeItem]) -> Int[np.ndarray, " item"] | None:
-    """What items are resampled with: those of a sequence together; None where each stands alone."""
+    """What items are resampled with: those of a document or a sequence together; None where each stands alone."""
     if not any(item.document for item in items):
         return None
     return np.array([number_of(item.document) if item.document else at for at, item in enumerate(items)], np.int64)

@@ -41,6 +41,7 @@ class ProbingTask:
     * `cases`: the cases of some sentences of corpora, in their order.
     * `is_value`: answers are numbers; `is_set`: sets of classes.
     * `is_asked`: measured only where it is named.
+    * `is_sense`: answers are senses, read from the nearest training case of the same word, not by a classifier.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ProbingTask:
     is_value: bool = False
     is_asked: bool = False
     is_set: bool = False
+    is_sense: bool = False
 
     def classes_of(self, case: ProbeCase) -> tuple[str, ...]:
         """The classes of a case, one unless they are a set; none where the answer is a number."""

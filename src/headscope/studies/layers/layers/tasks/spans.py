@@ -1,8 +1,10 @@
 """Tasks of spans and pairs of them: words (tag, index, ancestors, dependency), phrases, mentions of entities.
 
-The last task is that of labelled spans: the corpus has its cases (kinds "spans" and "linear_rule").
+The last tasks are those of labelled spans: the corpus has their cases (kinds "spans", "senses" and "linear_rule").
 """
 
+import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,7 +26,8 @@ TREES = "parts of speech and dependency trees"
 LIU = "Liu et al. 2019, section 3, with heads instead of phrases"
 # The number of a sentence, and a mention of it.
 Placed = tuple[int, Mention]
-NAME = "span_label"
+NAME, SENSE = "span_label", "sense"
+ROUND = 20  # cases of a word, before the next ones of it
 MOST_GROUPS = 20
 COUNTS = {1: "one span", 2: "two spans"}
 
@@ -152,13 +155,15 @@ def _spans(first: Mention, second: Mention) -> tuple[tuple[int, int], tuple[int,
 def own_tasks(texts: Texts) -> list[ProbingTask]:
     """The task of the labels of all spans, then one for each group of tested spans; none without labelled spans.
 
-    Groups share the training cases of the whole.
+    Where labels are senses of words, these are the one task. Groups share the training cases of the whole.
 
     Raises `HeadscopeError` if there are more than 20 groups.
     """
     spans = [span for sentence in texts.sentences for span in sentence.labelled]
     if not spans:
         return []
+    if any(span.lemma for span in spans):
+        return [SENSES]
     is_set = any(len(span.labels) != 1 for span in spans)
     tested = (texts.sentences[number] for number in texts.order["report"])
     groups = sorted({span.group for sentence in tested for span in sentence.labelled} - {""})
@@ -182,6 +187,23 @@ def span_label(
             if part != "report" or group in ("", span.group):
                 word = " ".join(sentence.forms[slice(*span.spans[0])]).lower()
                 yield ProbeCase(number, span.spans, span.labels if is_set else span.labels[0], word)
+
+
+def senses(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
+    """The senses of each word that a corpus labels: 20 cases of each word in turn, then the next 20 of each.
+
+    Words come in the same order in all parts; of training cases those of words with one sense are left out.
+    """
+    by_word, kinds = defaultdict[str, list[ProbeCase]](list), defaultdict[str, set[str]](set)
+    for number in texts.order[part]:
+        for span in texts.sentences[number].labelled:
+            if span.lemma and span.labels:
+                kinds[span.lemma].add(span.labels[0])
+                by_word[span.lemma].append(ProbeCase(number, span.spans, span.labels, span.lemma))
+    several = (word for word in by_word if part != "train" or len(kinds[word]) > 1)
+    words = sorted(several, key=lambda word: zlib.crc32(word.encode()))
+    for first in range(0, max((len(by_word[word]) for word in words), default=0), ROUND):
+        yield from (case for word in words for case in by_word[word][first : first + ROUND])
 
 
 def refuse_mixed_spans(corpora: Sequence[Corpus]) -> None:
@@ -232,4 +254,12 @@ TASKS = (
 )
 LABELLED = ProbingTask(
     NAME, "label of a span", "labelled spans (--kind spans)", "Tenney et al. 2019, on labels of the corpus", span_label
+)
+SENSES = ProbingTask(
+    SENSE,
+    "sense of a word",
+    "spans labelled with senses (--kind senses)",
+    "Wiedemann et al. 2019",
+    senses,
+    is_sense=True,
 )
