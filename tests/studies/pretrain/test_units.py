@@ -6,11 +6,20 @@ import pytest
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.training.pretrain.blocks import COLUMNS, streams
+from headscope.studies.training.pretrain.blocks import COLUMNS
 from headscope.studies.training.pretrain.plan import PlannedModel, PretrainingPlan, Schedule, Shape
 from headscope.studies.training.pretrain.runs import PretrainingRun
+from headscope.studies.training.pretrain.streams import streams
 from headscope.studies.training.pretrain.text import LabText, lab_text
-from headscope.studies.training.pretrain.units import BEFORE, NAME, NOUNS, named_entities, noun_phrases, require_units
+from headscope.studies.training.pretrain.units import (
+    BEFORE,
+    NAME,
+    NOUNS,
+    UNITS,
+    named_entities,
+    noun_phrases,
+    require_units,
+)
 from support.claim_texts import corpus, repeated, treebank
 from support.tiny import tiny_tokenizer
 
@@ -86,7 +95,7 @@ def test_phrases_are_masked_whole(text: LabText) -> None:
 
 def test_words_without_a_phrase_are_their_own_units() -> None:
     plain = streams(tiny_tokenizer(), repeated(0, 3))[0].rows
-    assert all(np.array_equal(plain[:, 1], plain[:, column]) for column in range(2, len(COLUMNS)))
+    assert all(np.array_equal(plain[:, 1], plain[:, column]) for column in range(2, 2 + len(UNITS)))
 
 
 def test_a_part_of_the_text_is_read_for_as_many_steps(text: LabText) -> None:

@@ -1,26 +1,24 @@
 """The text of a pre-training in blocks: pieces that follow each other in a document, in two parts."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Int
 from transformers import PreTrainedTokenizerBase
 
-from headscope.corpora import Corpus
 from headscope.encoding.encoded import CLASS, NO_PIECES, Encoded
-from headscope.linguistics.sentence import Sentence, number_of
 from headscope.models.segment_ids import NAME
-from headscope.studies.training.pretrain.units import UNITS, joined_words
+from headscope.studies.training.pretrain.labels import by_label
+from headscope.studies.training.pretrain.units import UNITS
 
 # [CLS] before the first part, and [SEP] after each; and the fewest pieces of a block.
 SPECIAL, LEAST = 3, 8
-TOGETHER = 1000
 
-# What a piece belongs to: its word, and the noun phrase or entity, which is else its word.
-COLUMNS = ("piece", "word", *UNITS)
+# What a piece belongs to: its word, and the noun phrase or entity, which is else its word; and the label of its text.
+COLUMNS = ("piece", "word", *UNITS, "label")
 Part = Int[np.ndarray, "piece column"]
 
 
@@ -45,17 +43,26 @@ class TextBlock:
         return replace(self, first=self.second, second=self.first)
 
     def encoded(
-        self, index: int, tokenizer: PreTrainedTokenizerBase, document: int | None = None, unit: str = "word"
+        self,
+        index: int,
+        tokenizer: PreTrainedTokenizerBase,
+        document: int | None = None,
+        unit: str = "word",
+        *,
+        labels: bool = False,
     ) -> Encoded:
         """The block as an input: [CLS] first [SEP] second [SEP].
 
-        * `document`: with which it is resampled; `unit`: what `pieces` has in the place of words, one of `COLUMNS`.
+        * `document`: with which it is resampled; `unit`: what `pieces` has in the place of words, one of `COLUMNS`;
+          `labels`: those of the text stand in the place of segments.
         """
         first, second = (part[:, [0, COLUMNS.index(unit)]] for part in (self.first, self.second))
         cls, sep = (np.array([[number, -1]]) for number in (tokenizer.cls_token_id, tokenizer.sep_token_id))
         rows = np.concatenate([cls, first, sep, second, sep])
         pieces, words = rows.T
         segments = np.repeat([0, 1], [len(self.first) + 2, len(self.second) + 1])
+        if labels:
+            segments = by_label((self.first[:, COLUMNS.index("label")], self.second[:, COLUMNS.index("label")]))
         kind = np.full(len(rows), CLASS["other"])
         kind[np.isin(pieces, tokenizer.convert_tokens_to_ids([".", ","]))] = CLASS["punct"]
         kind[[0, len(self.first) + 1, -1]] = CLASS["cls"], CLASS["sep"], CLASS["sep"]
@@ -104,40 +111,20 @@ class DocumentPieces:
         return middle
 
 
-def streams(tokenizer: PreTrainedTokenizerBase, corpus: Corpus) -> list[DocumentPieces]:
-    """The pieces of each document of a corpus, all sentences in their order; without documents it is one."""
-    rows: dict[str, list[Part]] = {}
-    ends: dict[str, list[np.ndarray]] = {}
-    sentences = _sentences(corpus)
-    while group := list(islice(sentences, TOGETHER)):
-        texts = [sentence.text for _, sentence in group]
-        encodings = tokenizer(texts, add_special_tokens=False, verbose=False).encodings
-        for (document, sentence), encoding in zip(group, encodings or [], strict=True):
-            pieces = np.array(encoding.ids, dtype=np.int64)
-            if not len(pieces):
-                continue
-            words = np.array([-1 if word is None else word for word in encoding.word_ids])
-            before = rows.setdefault(document, [])
-            words = words - words[0] + (before[-1][-1, 1] + 1 if before else 0)
-            starts = np.array(encoding.offsets)[:, 0]
-            units = [joined_words(words, starts, sentence, spans) for spans in UNITS.values()]
-            before.append(np.column_stack([pieces, words, *units]))
-            ends.setdefault(document, []).append(np.arange(len(pieces)) == len(pieces) - 1)
-    return [
-        DocumentPieces(np.concatenate(parts), np.concatenate(ends[name]), number_of(name) if name else 0)
-        for name, parts in rows.items()
-    ]
+def held_out_blocks(blocks: list[TextBlock], share: float, *, by_document: bool) -> set[int]:
+    """The numbers of the held-out blocks, spread evenly over the text: of whole documents where there are some.
 
-
-def _sentences(corpus: Corpus) -> Iterator[tuple[str, Sentence]]:
-    return ((sentence.document or example.document, sentence) for example in corpus for sentence in example.sentences)
-
-
-def shuffled(documents: list[DocumentPieces], seed: int) -> list[DocumentPieces]:
-    """The same documents with their pieces in random order over all of them: nothing but frequencies can be learned."""
-    pieces = np.random.default_rng(seed).permutation(np.concatenate([stream.rows[:, 0] for stream in documents]))
-    stops = np.cumsum([len(stream.rows) for stream in documents])[:-1]
-    return [
-        replace(stream, rows=np.column_stack([part, stream.rows[:, 1:]]))
-        for stream, part in zip(documents, np.split(pieces, stops), strict=True)
-    ]
+    >>> numbers = np.zeros((0, 2), dtype=int)
+    >>> blocks = [TextBlock(numbers, numbers, document) for document in range(10) for _ in range(2)]
+    >>> sorted(held_out_blocks(blocks, 0.2, by_document=True)), sorted(held_out_blocks(blocks, 0.1, by_document=False))
+    ([4, 5, 14, 15], [4, 14])
+    """
+    units = [block.document if by_document else number for number, block in enumerate(blocks)]
+    owed, chosen = 0.0, set[int]()
+    for unit, size in Counter(units).items():
+        owed += share * size
+        if owed >= size / 2:
+            owed -= size
+            chosen.add(unit)
+    chosen = chosen or set(units[-1:])
+    return {number for number, unit in enumerate(units) if unit in chosen}

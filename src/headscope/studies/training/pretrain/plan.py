@@ -44,8 +44,8 @@ class PretrainingPlan:
     """Which models are trained.
 
     * `ways`: Train in these ways, separated by commas: tokens, static, words, spans, phrases, entities, unk,
-      next-sentence, sentence-order, previous-and-next, permutation, next-word. They may follow each
-      other (tokens-then-words), and stand beside each other (tokens+words).
+      next-sentence, sentence-order, previous-and-next, permutation, labels, next-word. They may follow
+      each other (tokens-then-words), and stand beside each other (tokens+words).
     * `seeds`: Train with this number of seeds in each way, from `--seed` on: of weights, masks and order.
     * `shapes`: Train models of these shapes, separated by commas: layers x heads x width.
     * `amount`: Train on these parts of the text, separated by commas, for the same number of steps.

@@ -11,6 +11,7 @@ from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTraine
 
 from headscope.models import wrap
 from headscope.passes import Settings
+from headscope.studies.training.pretrain.labels import add_label_embeddings
 from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
 from headscope.studies.training.pretrain.plan import PlannedModel
 from headscope.studies.training.pretrain.stages import stages_of, training_set
@@ -112,6 +113,8 @@ class PretrainingRun:
             torch.manual_seed(self.seed)
             network = (BertLMHeadModel if self.way.causal else BertForMaskedLM)(config)
             add_pair_heads(network, pairs)
+            if any(way.labels for way in self.objectives):
+                add_label_embeddings(network, self.text.labels)
         set_output_bias(network, self.text.frequencies)
         return InitialModel(network, tokenizer, ordinary=without_pair_heads if pairs else as_it_is)
 
@@ -123,7 +126,9 @@ class PretrainingRun:
 
         def numbers() -> dict[str, Any]:
             outputs = dev_outputs(start.model, examples.outputs, settings)
-            return {"outputs": outputs.sum(0).tolist()} | attention_numbers(model, self.text.dev[:READ], settings)
+            return {"outputs": outputs.sum(0).tolist()} | attention_numbers(
+                model, self.text.held_out(self.way)[:READ], settings
+            )
 
         course = CourseRecorder(self.record, spaced(LOG, self.steps), numbers)
         return train(start, examples, self.recipe, settings, self.record, epochs=Epochs(callbacks=[course]))

@@ -1,7 +1,7 @@
 """The text of a pre-training: blocks to train on, and held-out inputs that all ways are judged by."""
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +15,11 @@ from headscope.encoding.masking import masked, next_pieces
 from headscope.errors import HeadscopeError
 from headscope.models.smaller_vocabulary import kept_pieces, with_pieces
 from headscope.storage.hashes import hash_of
-from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, shuffled, streams
+from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, held_out_blocks
+from headscope.studies.training.pretrain.labels import label_numbers
 from headscope.studies.training.pretrain.plan import PretrainingPlan
 from headscope.studies.training.pretrain.stages import stages_of
+from headscope.studies.training.pretrain.streams import shuffled, streams
 from headscope.studies.training.pretrain.units import require_units
 from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.piece_frequencies import log_frequencies
@@ -28,12 +30,15 @@ class LabText:
     """Blocks to train on, and held-out inputs, whose `documents` are resampled if they are known; the tokenizer.
 
     * `inputs`: number of blocks of an epoch; those of a part of the text are repeated. 0: all once.
+    * `labels`: the number of each label, if a way reads them; `dev_by_label`: the held-out inputs with these.
     """
 
     train: list[TextBlock]
     dev: list[Encoded]
     tokenizer: PreTrainedTokenizerBase
     inputs: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+    dev_by_label: list[Encoded] = field(default_factory=list)
 
     def part(self, share: float) -> "LabText":
         """A part of the text, spread over it, that is read as many times in an epoch as it takes to have its length."""
@@ -60,6 +65,10 @@ class LabText:
         counts[self.tokenizer.all_special_ids] = 0
         return log_frequencies(counts)
 
+    def held_out(self, way: PretrainingWay) -> list[Encoded]:
+        """The held-out inputs as a way reads them."""
+        return self.dev_by_label if way.labels else self.dev
+
     def judged(self, seed: int, way: PretrainingWay) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
         """The held-out inputs with 15% of their tokens hidden, the same for all ways, and the hidden pieces.
 
@@ -68,7 +77,7 @@ class LabText:
         if way.causal:
             return self.dev, [next_pieces(encoded, self.tokenizer) for encoded in self.dev]
         tokenizer = way.tokenizer(self.tokenizer)
-        inputs, pieces = zip(*(masked(encoded, tokenizer, seed) for encoded in self.dev), strict=True)
+        inputs, pieces = zip(*(masked(encoded, tokenizer, seed) for encoded in self.held_out(way)), strict=True)
         return list(inputs), list(pieces)
 
 
@@ -86,11 +95,12 @@ def lab_text(
     for name in dict.fromkeys(("mask", "cls", "sep", "pad", *(way.hidden_by for way in ways))):
         if getattr(tokenizer, f"{name}_token_id") is None:
             raise HeadscopeError(f"the tokenizer has no {name} token; name a BERT, such as --tokenizer minilm")
+    labels = label_numbers(corpus) if any(way.labels for way in ways) else {}
     cut = _with_frequent_pieces(tokenizer, streams(tokenizer, corpus), plan.pieces, max_tokens)
-    documents = streams(cut, corpus)
+    documents = streams(cut, corpus, labels)
     documents = shuffled(documents, seed) if plan.shuffle and documents else documents
     blocks = [block for stream in documents for block in stream.blocks(max_tokens - SPECIAL)]
-    held_out = _held_out(blocks, plan.held_out, by_document=corpus.by_document)
+    held_out = held_out_blocks(blocks, plan.held_out, by_document=corpus.by_document)
     dev = [block for number, block in enumerate(blocks) if number in held_out]
     train = [block for number, block in enumerate(blocks) if number not in held_out]
     if len(train) < 2 or not dev:
@@ -99,10 +109,14 @@ def lab_text(
             f"inputs to train on and {len(dev)} held-out ones; use more text, a smaller --max-tokens or another "
             "--held-out"
         )
-    inputs = [
-        block.encoded(number, cut, block.document if corpus.by_document else None) for number, block in enumerate(dev)
-    ]
-    return LabText(train, inputs, cut)
+    inputs, by_label = (
+        [
+            block.encoded(number, cut, block.document if corpus.by_document else None, labels=with_labels)
+            for number, block in enumerate(dev)
+        ]
+        for with_labels in (False, True)
+    )
+    return LabText(train, inputs, cut, labels=labels, dev_by_label=by_label)
 
 
 def _with_frequent_pieces(
@@ -119,22 +133,3 @@ def _with_frequent_pieces(
     frequent = np.argsort(-counts, kind="stable")[:number]
     used = frequent[counts[frequent] > 0].tolist()
     return with_pieces(tokenizer, kept_pieces(tokenizer, used), max_tokens)
-
-
-def _held_out(blocks: list[TextBlock], share: float, *, by_document: bool) -> set[int]:
-    """The numbers of the held-out blocks, spread evenly over the text: of whole documents where there are some.
-
-    >>> numbers = np.zeros((0, 2), dtype=int)
-    >>> blocks = [TextBlock(numbers, numbers, document) for document in range(10) for _ in range(2)]
-    >>> sorted(_held_out(blocks, 0.2, by_document=True)), sorted(_held_out(blocks, 0.1, by_document=False))
-    ([4, 5, 14, 15], [4, 14])
-    """
-    units = [block.document if by_document else number for number, block in enumerate(blocks)]
-    owed, chosen = 0.0, set[int]()
-    for unit, size in Counter(units).items():
-        owed += share * size
-        if owed >= size / 2:
-            owed -= size
-            chosen.add(unit)
-    chosen = chosen or set(units[-1:])
-    return {number for number, unit in enumerate(units) if unit in chosen}

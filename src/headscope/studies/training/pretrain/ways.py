@@ -60,6 +60,7 @@ class PretrainingWay:
     * `choose`: which tokens are masked together, of what `unit`; `static`: whether the masks of the first epoch stay.
     * `hidden_by`: the special token that takes the place of masked tokens.
     * `seconds`: what may stand in the place of the second part, equally often, which the state of [CLS] must tell.
+    * `labels`: whether the label of the text stands in the place of segments.
     * `causal`: whether tokens see none that follow, and the next one is predicted.
     * `kind`: what makes batches of the inputs, if there are no `seconds`.
     """
@@ -71,6 +72,7 @@ class PretrainingWay:
     hidden_by: str = "mask"
     seconds: tuple[Second, ...] = ()
     causal: bool = False
+    labels: bool = False
     kind: type[MaskedTrainingSet] = MaskedTrainingSet
 
     def tokenizer(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
@@ -83,7 +85,9 @@ class PretrainingWay:
         self, blocks: Sequence[TextBlock], tokenizer: PreTrainedTokenizerBase, masking: Masking, seed: int
     ) -> MaskedTrainingSet:
         """The blocks as inputs, with the objective of the way; `seed` is that of the masks."""
-        inputs = [block.encoded(index, tokenizer, unit=self.unit) for index, block in enumerate(blocks)]
+        inputs = [
+            block.encoded(index, tokenizer, unit=self.unit, labels=self.labels) for index, block in enumerate(blocks)
+        ]
         arguments = (inputs, self.tokenizer(tokenizer), masking, seed, self.causal, self.choose, self.static)
         return PairTrainingSet(*arguments, blocks, self.seconds) if self.seconds else self.kind(*arguments)
 
@@ -105,6 +109,7 @@ WAYS = {
     "previous-and-next": PretrainingWay(
         "the second part follows, precedes or is of another text", seconds=(as_it_is, turned_round, another_text)
     ),
+    "labels": PretrainingWay("the label of the text stands in the place of segments", labels=True),
     "permutation": PretrainingWay("tokens are predicted in a random order", kind=PermutedTrainingSet),
     "next-word": PretrainingWay("tokens see what stands before, and the next one is predicted", causal=True),
 }
