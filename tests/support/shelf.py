@@ -1,6 +1,7 @@
 """Small parts of real data under the names that the pages of documentation use, with tiny models beside them."""
 
 import gzip
+import json
 import shutil
 from itertools import product
 from operator import itemgetter
@@ -145,6 +146,15 @@ def _tables(folder: Path, data: Path) -> None:
     rows = _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS)
     (folder / "dev.tsv").write_text(rows, encoding="utf-8")
     (folder / "pairs.tsv").write_text(rows, encoding="utf-8")
+    pairs = [line.split("\t")[1:3] for line in rows.splitlines()[1:]]
+    asked = {"question": "effect", "choice2": "It rained."}
+    choices = [
+        {"premise": first, "choice1": second, "label": number % 2} for number, (first, second) in enumerate(pairs)
+    ]
+    for split in ("train", "val"):
+        _pack(
+            folder / "superglue" / "COPA" / f"{split}.jsonl.gz", "\n".join(json.dumps(line | asked) for line in choices)
+        )
     (folder / "coref" / "gap").mkdir(parents=True)
     for split in ("validation", "development"):
         name = f"gap-{split}.tsv.gz"
