@@ -43,7 +43,7 @@ def test_studies_of_a_survey_share_those_of_a_small_model(monkeypatch: pytest.Mo
 OPTIONS: dict[str, dict[str, Any]] = {
     **{"relations": {}, "trees": {}, "survey": {"only": ["relations", "trees"]}, "probe": {"epochs": 1, "seeds": 2}},
     "structure": {"epochs": 1, "tensor_products": False},
-    "layers": {"tasks_": "part_of_speech", "penalties": "10", "codes": False, "mix": False},
+    "layers": {"tasks": "part_of_speech", "penalties": "10", "codes": False, "mix": False},
 }
 
 

@@ -52,7 +52,7 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "probe": lambda *given: runs.probe(*given, epochs=1, seeds=1),
     "structure": lambda *given: runs.structure(*given, epochs=1, rank="2", random=False),
     "layers": lambda model, corpus, settings: catalog.load("studies", "layers").run(
-        model, (corpus,), settings, tasks_="part_of_speech", codes=False, mix=False, random=False
+        model, (corpus,), settings, tasks="part_of_speech", codes=False, mix=False, random=False
     ),
     "index": example_index,
 }

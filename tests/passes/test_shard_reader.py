@@ -34,7 +34,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "profile": {"frequency": True},
     "probe": {"epochs": 1, "seeds": 1, "random": False},
     "structure": {"epochs": 1, "rank": "2", "random": False},
-    "layers": {"tasks_": "part_of_speech", "codes": False, "mix": False, "random": False},
+    "layers": {"tasks": "part_of_speech", "codes": False, "mix": False, "random": False},
 }
 
 

@@ -349,7 +349,7 @@ CASES = {
     ),
     "layers": ClaimCase(
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,
-        options={"tasks_": "part_of_speech", "cases": 300, "penalties": "10", "codes": False}, single=False,
+        options={"tasks": "part_of_speech", "cases": 300, "penalties": "10", "codes": False}, single=False,
     ),
     "lens": ClaimCase(
         lambda seed: causal_table(CYCLE).network, texts.cycle, "The last layer predicts", 100, BertForMaskedLM,

@@ -52,7 +52,7 @@ def result() -> xr.Dataset:
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     corpora, tasks = (headscope.read("sample"),), "number_value,number_sum,tree_depth"
     options: dict[str, Any] = {"random": False, "mix": False, "codes": False}
-    return study.run(model, corpora, SETTINGS, tasks_=tasks, cases=120, penalties="10", **options)
+    return study.run(model, corpora, SETTINGS, tasks=tasks, cases=120, penalties="10", **options)
 
 
 def test_squared_errors_of_all_pieces_add_up_to_the_score(result: xr.Dataset) -> None:

@@ -137,7 +137,7 @@ def test_losses_are_those_of_the_whole_network_with_changed_states(kind: type) -
 def removed(model: headscope.Model, texts: list[Sentence], seed: int = 0) -> xr.Dataset:
     settings = Settings(seed=seed, resamples=200)
     return study.run(
-        model, (corpus(texts, seed),), settings, tasks_="part_of_speech", remove="part_of_speech", cases=300, **QUICK
+        model, (corpus(texts, seed),), settings, tasks="part_of_speech", remove="part_of_speech", cases=300, **QUICK
     )
 
 
@@ -169,7 +169,7 @@ def test_what_no_model_uses_is_no_claim() -> None:
 
 def test_what_cannot_be_removed_is_refused() -> None:
     model = headscope.wrap(tiny_bert(kind=BertForMaskedLM), tiny_tokenizer())
-    options: dict[str, Any] = {"tasks_": "part_of_speech,sentence_length", "cases": 100, **QUICK}
+    options: dict[str, Any] = {"tasks": "part_of_speech,sentence_length", "cases": 100, **QUICK}
     with pytest.raises(HeadscopeError, match=r"--remove sentence_length: .* use part_of_speech"):
         study.run(model, (headscope.read("sample"),), Settings(), remove="sentence_length", **options)
     with pytest.raises(HeadscopeError, match="without a head that predicts words"):

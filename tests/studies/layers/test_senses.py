@@ -175,6 +175,6 @@ def test_cases_are_of_words_with_several_training_senses_some_of_each_word_in_tu
 
 def test_what_is_refused() -> None:
     with pytest.raises(HeadscopeError, match=r"gives no task \(sense: no case; it needs spans labelled with senses"):
-        run(RANDOM, headscope.read("sample"), tasks_="sense")
+        run(RANDOM, headscope.read("sample"), tasks="sense")
     with pytest.raises(HeadscopeError, match="--remove sense: no measured task of words with classes; use none"):
         run(RANDOM, corpus(0), remove="sense")

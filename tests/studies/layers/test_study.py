@@ -34,7 +34,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return study.run(model, (headscope.read("sample"),), QUICK, tasks_=f"{WORDS},chunk,tense,number_value", **FAST)
+    return study.run(model, (headscope.read("sample"),), QUICK, tasks=f"{WORDS},chunk,tense,number_value", **FAST)
 
 
 def test_dimensions_cases_and_left_out_tasks(result: xr.Dataset) -> None:
@@ -78,7 +78,7 @@ def test_by_default_cases_are_of_a_sample_and_full_and_named_tasks_take_all(
     monkeypatch.setattr(study, "TRAINED", 100)
     monkeypatch.setattr(study, "TESTED", 20)
     monkeypatch.setattr(study, "sample", stop)
-    given: tuple[dict[str, Any], ...] = ({}, {"full": True}, {"tasks_": WORDS})
+    given: tuple[dict[str, Any], ...] = ({}, {"full": True}, {"tasks": WORDS})
     for options in given:
         with pytest.raises(Sampled):
             study.run(model, (headscope.read("sample"),), Settings(on_notice=lines.append), **options)
@@ -147,7 +147,7 @@ def test_mixes_sum_to_one_and_centres_follow(result: xr.Dataset) -> None:
 
 
 def test_poolings_give_other_vectors(model: headscope.Model) -> None:
-    short: dict[str, Any] = {**FAST, "tasks_": "tree_depth", "random": False, "mix": False, "codes": False}
+    short: dict[str, Any] = {**FAST, "tasks": "tree_depth", "random": False, "mix": False, "codes": False}
     names: tuple[Any, ...] = ("mean", "max", "cls")
     results = [study.run(model, (headscope.read("sample"),), QUICK, pooling=name, **short) for name in names]
     scores = {np.stack([result["choice_score"], result["score"]]).tobytes() for result in results}
@@ -156,7 +156,7 @@ def test_poolings_give_other_vectors(model: headscope.Model) -> None:
 
 def test_states_beyond_half_precision_are_scored_as_smaller_ones() -> None:
     """Gemma 3 has states of 99,810; half precision ends at 65,504."""
-    options: dict[str, Any] = {"tasks_": "part_of_speech", "random": False, "codes": False, "mix": False, **FAST}
+    options: dict[str, Any] = {"tasks": "part_of_speech", "random": False, "codes": False, "mix": False, **FAST}
     scores = []
     for times in (1, 2**18):
         network: Any = tiny_gpt2()
@@ -209,7 +209,7 @@ def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: hea
         return headscope.read(tmp_path / f"{name}.conllu")
 
     training = (treebank("train", 30, "NOUN"),)
-    options: dict[str, Any] = {**FAST, "trainings": training, "tasks_": "part_of_speech", "random": False}
+    options: dict[str, Any] = {**FAST, "trainings": training, "tasks": "part_of_speech", "random": False}
     known, rare = (study.run(model, (treebank(tag, 5, tag),), QUICK, **options) for tag in ("NOUN", "X"))
     assert known["score_n_examples"].item() == rare["score_n_examples"].item() == 20
     assert float(known["score"][0, 0]) == 1 and float(rare["score"][0, 0]) == 0.75
@@ -221,7 +221,7 @@ def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: hea
 
 def test_refusals(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match=r"task 'tens' is unknown; did you mean 'tense'\?"):
-        study.run(model, (headscope.read("sample"),), QUICK, tasks_="tens")
+        study.run(model, (headscope.read("sample"),), QUICK, tasks="tens")
     with pytest.raises(HeadscopeError, match=r"gives no task .*name a larger treebank"):
         study.run(model, (headscope.read(["It rained."]),), QUICK)
     for penalties in ("0", "x", "", "1,-2", "inf"):

@@ -89,7 +89,7 @@ def as_words(values: Mapping[str, Any]) -> list[str]:
 def metavar(kind: Any, name: str) -> str:
     """The word for a value of a type: none for a flag, the choices of a choice, N, or the name of the option.
 
-    >>> metavar(bool, "mix"), metavar(int | None, "limit"), metavar(list[str], "tasks_"), metavar(Literal["a", "b"], "")
+    >>> metavar(bool, "mix"), metavar(int | None, "limit"), metavar(list[str], "tasks"), metavar(Literal["a", "b"], "")
     ('', 'N', 'TASKS', 'a | b')
     """
     if get_origin(kind) is Literal:

@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings: Settings = DEFAULTS,
     *,
     trainings: tuple[Training, ...] | None = None,
-    tasks_: str = "all",
+    tasks: str = "all",
     pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
     cases: Annotated[int, Range(20, 100_000)] = 1000,
     penalties: str = "10,100,1000",
@@ -72,7 +72,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `treebanks`: Corpora to test on; each task takes the sentences that have what it needs.
     * `trainings`: Corpora to train on; by default four documents of five of `treebanks`, and the fifth is tested.
-    * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
+    * `tasks`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
       grandparent, great_grandparent, dependency_label, constituent, dependency_arc, entity, coreference,
       coreference_across, main_auxiliary, main_subject, sentence_length, tree_depth, top_constituents, subject_number,
       object_number, tense, word_content, coordination_inverted, order_shifted, odd_word, number_value, number_sum,
@@ -98,7 +98,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
-    options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
+    options = {"trainings": trainings, "held_out": held_out, "tasks": tasks, "cases": cases, "full": full}
     texts, sampled, left_out, units, groups, part = _planned(model, treebanks, settings, **options)
     sense_cases = next((cases for cases in sampled if cases.task.is_sense), None)
     wanted = _wanted(groups)
@@ -129,13 +129,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             senses = sense_cases and measured_senses(sense_cases, units, states, draws)
             return states, tasks | ({sense_cases.task.name: senses.task} if sense_cases and senses else {}), senses
 
-    states, tasks, senses = tasks_on(lambda: model, classifiers, True)
+    states, scored, senses = tasks_on(lambda: model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     untrained_parts = {seed: tasks_on(partial(untrained, model, seed), without, False)[1:] for seed in seeds}
     of_random = {seed: tasks for seed, (tasks, _) in untrained_parts.items()}
     order = [cases.task for cases in sampled]
-    lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
-    variables = to_variables(order, tasks, of_random)
+    lost = {name: number - scored[name].train_cases - scored[name].report_cases for name, number in wanted.items()}
+    variables = to_variables(order, scored, of_random)
     if senses:
         variables |= sense_variables(senses, {seed: other for seed, (_, other) in untrained_parts.items() if other})
     if to_remove:
@@ -149,7 +149,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False
         ),
         "left_out": json.dumps(left_out),
-        "late": json.dumps(_late(sampled, tasks, units, texts), ensure_ascii=False),
+        "late": json.dumps(_late(sampled, scored, units, texts), ensure_ascii=False),
         "training": json.dumps(
             {
                 "corpora": [corpus.name for corpus in trainings or ()],
@@ -197,7 +197,7 @@ def _planned(
     *,
     trainings: tuple[Corpus, ...] | None,
     held_out: float,
-    tasks_: str,
+    tasks: str,
     cases: int,
     full: bool,
     **others: Any,
@@ -207,10 +207,10 @@ def _planned(
     texts.windows = windows(texts, partial(piece_counts, model.tokenizer), room, held_out, settings.seed)
     refuse_mixed_spans((*treebanks, *(trainings or ())))
     made_tasks = own_tasks(texts)
-    chosen = named(tasks_, made_tasks)
-    part = _take_two_minutes(texts, settings) if tasks_ == "all" and not made_tasks and not full else ""
+    chosen = named(tasks, made_tasks)
+    part = _take_two_minutes(texts, settings) if tasks == "all" and not made_tasks and not full else ""
     sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
-    _refuse_nothing(treebanks, sampled, left_out, tasks_)
+    _refuse_nothing(treebanks, sampled, left_out, tasks)
     units = Units()
     groups = grouped([cases for cases in sampled if not cases.task.is_sense], units, settings.seed)
     for case in chain.from_iterable(chain(*of.cases.values()) for of in sampled if of.task.is_sense):
