@@ -46,7 +46,7 @@ def add_label_embeddings(network: PreTrainedModel, labels: Mapping[str, int]) ->
         table = nn.Embedding(len(labels), network.config.hidden_size)
         with torch.no_grad():
             table.weight.normal_(std=network.config.initializer_range)
-        network.base_model.embeddings.token_type_embeddings = table
+        network.base_model.set_submodule("embeddings.token_type_embeddings", table)
         network.config.type_vocab_size = len(labels)
 
 

@@ -7,22 +7,9 @@ from typing import Annotated, Literal
 
 from headscope.errors import HeadscopeError
 from headscope.ranges import Range
+from headscope.studies.training.pretrain.shapes import Shape, refuse_odd, shape_of
 from headscope.studies.training.pretrain.stages import named
 from headscope.training import TrainingRecipe
-
-SHAPE = re.compile(r"(\d{1,3})x(\d{1,3})x(\d{1,4})")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The numbers of layers and of heads in each, and the width of the hidden states."""
-
-    layers: int
-    heads: int
-    width: int
-
-    def __str__(self) -> str:
-        return f"{self.layers}x{self.heads}x{self.width}"
 
 
 @dataclass(frozen=True)
@@ -30,6 +17,7 @@ class PlannedModel:
     """A way, a shape, and the share of the text; `label`: its name, with what differs between the planned models.
 
     * `masked`: fraction of the tokens that are masked in training.
+    * `stacked`: whether its lower half is trained first, and copied on top.
     """
 
     label: str
@@ -37,6 +25,7 @@ class PlannedModel:
     shape: Shape
     share: float = 1.0
     masked: float = 0.4
+    stacked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +41,7 @@ class PretrainingPlan:
     * `masked`: Mask this fraction of the tokens in training; BERT has 0.15 (Wettig et al. 2022 compare both).
     * `held_out`: Hold out documents spread over the text, this fraction of it, and score on them.
     * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
+    * `stacked`: Train each model a second time, half of its layers for half of the steps, then a copy of them on top.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
     """
 
@@ -62,6 +52,7 @@ class PretrainingPlan:
     masked: Annotated[float, Range(0, 1)] = 0.4
     held_out: Annotated[float, Range(0, 1)] = 0.1
     pieces: Annotated[int, Range(1, 1_000_000)] = 2000
+    stacked: bool = False
     shuffle: bool = False
 
     @property
@@ -73,39 +64,24 @@ class PretrainingPlan:
     def models(self) -> list[PlannedModel]:
         """The planned models: each way with each shape on each part of the text.
 
-        Raises `HeadscopeError` for a way, a shape or a part that is none.
+        Raises `HeadscopeError` for a way, a shape or a part that is none, or an odd number of layers to stack.
 
         >>> [model.label for model in PretrainingPlan(ways="tokens", shapes="2x4x64, 4x2x64, 2x4x64").models]
         ['tokens 2x4x64', 'tokens 4x2x64']
         """
         shapes, shares = (dict.fromkeys(map(str.strip, names.split(","))) for names in (self.shapes, self.amount))
+        for shape in shapes if self.stacked else ():
+            refuse_odd(shape_of(shape))
         return [
             PlannedModel(
-                " ".join(filter(None, (way, shape * (len(shapes) > 1), share * (len(shares) > 1)))),
-                *(way, shape_of(shape), share_of(share), self.masked),
+                " ".join(
+                    filter(None, (way, shape * (len(shapes) > 1), share * (len(shares) > 1), "stacked" * stacked))
+                ),
+                *(way, shape_of(shape), share_of(share), self.masked, stacked),
             )
             for way, shape, share in product(self.names, shapes, shares)
+            for stacked in (False, True)[: 1 + self.stacked]
         ]
-
-
-def shape_of(name: str) -> Shape:
-    """A shape such as 4x4x128.
-
-    Raises `HeadscopeError` for one that is none, or whose heads do not share the width evenly.
-
-    >>> shape_of("2x4x64")
-    Shape(layers=2, heads=4, width=64)
-    """
-    if not (match := SHAPE.fullmatch(name)) or "0" in match.groups():
-        raise HeadscopeError(f"shape '{name}' is not LAYERSxHEADSxWIDTH; use e.g. 4x4x128")
-    shape = Shape(*map(int, match.groups()))
-    if shape.width % shape.heads:
-        nearest = max(1, round(shape.width / shape.heads)) * shape.heads
-        raise HeadscopeError(
-            f"shape '{name}': a width of {shape.width} is not divisible by {shape.heads} heads; use e.g. "
-            f"{Shape(shape.layers, shape.heads, nearest)}"
-        )
-    return shape
 
 
 def share_of(name: str) -> float:

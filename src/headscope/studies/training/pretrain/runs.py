@@ -14,6 +14,7 @@ from headscope.passes import Settings
 from headscope.studies.training.pretrain.labels import add_label_embeddings
 from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
 from headscope.studies.training.pretrain.plan import PlannedModel
+from headscope.studies.training.pretrain.stacking import Stacking
 from headscope.studies.training.pretrain.stages import stages_of, training_set
 from headscope.studies.training.pretrain.text import LabText
 from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
@@ -81,6 +82,7 @@ class PretrainingRun:
             {"tokenizer": self.text.digest, "way": self.planned.way, "seed": self.seed}
             | {"shape": str(self.planned.shape), "share": self.planned.share, "masked": self.planned.masked}
             | {"judged_by": self.judged_by}
+            | ({"stacked": True} if self.planned.stacked else {})
             | self.text_settings
             | self.recipe.as_settings()
         )
@@ -123,12 +125,14 @@ class PretrainingRun:
         set_for_training(start.network, 0.0, environment.device)
         nn.Module.to(start.network, environment.device)
         model = wrap(start.network, start.tokenizer)
+        stacking = [Stacking(start.network, self.steps)] if self.planned.stacked else []
+        attention = stacking[0].attention_numbers if stacking else attention_numbers
 
         def numbers() -> dict[str, Any]:
             outputs = dev_outputs(start.model, examples.outputs, settings)
-            return {"outputs": outputs.sum(0).tolist()} | attention_numbers(
+            return {"outputs": outputs.sum(0).tolist()} | attention(
                 model, self.text.held_out(self.way)[:READ], settings
             )
 
         course = CourseRecorder(self.record, spaced(LOG, self.steps), numbers)
-        return train(start, examples, self.recipe, settings, self.record, epochs=Epochs(callbacks=[course]))
+        return train(start, examples, self.recipe, settings, self.record, epochs=Epochs(callbacks=[*stacking, course]))

@@ -90,6 +90,7 @@ def run(
         "tokenizer_of": environment.checkpoint.name,
         "recipe": json.dumps(
             {"shapes": plan.shapes, "amount": plan.amount, "masked": plan.masked, "seeds": plan.seeds}
+            | {"stacked": plan.stacked}
             | text_settings
             | schedule.recipe.as_settings()
         ),

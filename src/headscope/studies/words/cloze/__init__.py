@@ -113,12 +113,12 @@ STUDY = Study(
         ),
         Number(
             *("accuracy_of_best_wording", f"facts that are right in {BEST}", FACTS, BY_PHENOMENON, JIANG),
-            f"facts that are right in {BEST}; wordings by themselves are conditions of `pararel`",
+            f"facts of one half that are right in {BEST}; wordings by themselves are conditions of `pararel`",
         ),
         Number(*("best_wording_gain", f"accuracy of {BEST} minus the mean over wordings", FACTS, BY_PHENOMENON, JIANG)),
         Number(
             *("first_wording_gain", f"accuracy of {BEST} minus that of the first wording", FACTS, BY_PHENOMENON, JIANG),
-            "the same minus that of the first wording, the suite's own with `--paraphrase`; of one half of the facts",
+            "the same minus that of the first wording, the suite's own with `--paraphrase`",
         ),
         Number(
             "accuracy_by_name_filter",

@@ -81,8 +81,8 @@ def _best_wording(
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
     """Whether a fact is right in its best wording, its gain over the mean and the first one; NaN but at its first item.
 
-    The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in. The
-    gain over the first wording is of one half, on which nothing was chosen.
+    The wording is chosen on every second fact of a phenomenon, and judged on the others: halves that choose for each
+    other depend on each other, which intervals do not allow for.
     """
     wordings = defaultdict[str, dict[str, dict[str, int]]](lambda: defaultdict(dict))
     for number, item in enumerate(items):
@@ -90,16 +90,13 @@ def _best_wording(
             wordings[item.phenomenon][facts[number]][item.template] = number
     best, gain, over_first = np.full((3, len(items)), np.nan)
     for wording in wordings.values():
-        worded = [numbers for numbers in wording.values() if len(numbers) > 1]
-        for half, (judged, choosing) in enumerate(halves(worded)):
-            chosen = _highest(choosing, own)
-            for numbers in judged:
-                if chosen in numbers:
-                    first = next(iter(numbers.values()))
-                    best[first] = own.correct[numbers[chosen]]
-                    gain[first] = best[first] - own.correct[list(numbers.values())].mean()
-                    if half == 0:  # the choices of both halves depend on each other, which intervals do not allow for
-                        over_first[first] = best[first] - own.correct[first]
+        judged, choosing = halves([numbers for numbers in wording.values() if len(numbers) > 1])[0]
+        chosen = _highest(choosing, own)
+        for numbers in (numbers for numbers in judged if chosen in numbers):
+            first = next(iter(numbers.values()))
+            best[first] = own.correct[numbers[chosen]]
+            gain[first] = best[first] - own.correct[list(numbers.values())].mean()
+            over_first[first] = best[first] - own.correct[first]
     return best, gain, over_first
 
 
