@@ -49,6 +49,21 @@ def logits(model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULT
     return in_order(network, inputs, outputs, settings)
 
 
+def answers(task_inputs: TaskInputs, model: Model, settings: Settings = DEFAULTS) -> Float[np.ndarray, "example 2"]:
+    """F1 and exact match of the span that a model with two logits for each token answers to each question."""
+    network: Any = model.network
+    collate = collator(model)
+
+    def outputs(group: list[Encoded]) -> Outputs:
+        answered = network(**collate(group).inputs)
+        both = torch.stack([answered.start_logits, answered.end_logits]).float().cpu().numpy()
+        rows = enumerate(task_inputs.passages[encoded.index] for encoded in group)
+        spans = ((passage, both[:, row, : len(passage.tokens)]) for row, passage in rows)
+        return np.array([passage.scores(passage.answer(*logits)) for passage, logits in spans], np.float32)
+
+    return in_order(network, task_inputs.inputs, outputs, settings)
+
+
 def in_order(
     network: PreTrainedModel, inputs: Iterable[Encoded], outputs: Callable[[list[Encoded]], Outputs], settings: Settings
 ) -> Outputs:

@@ -21,12 +21,13 @@ from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.losses import collated, losses, refuse_non_finite
+from headscope.outputs.passages import Passage, passage_inputs
 from headscope.outputs.words.few_tokens import logits_together
 from headscope.outputs.words.predicted_words import predicted_words
 from headscope.passes.batches import collator
 
 # The number of axes of logits: an output for each example, or for each of its tokens and all words.
-AXES = {"classification": 2, "regression": 2, "choice": 2, "masked": 3, "words": 3}
+AXES = {"classification": 2, "regression": 2, "choice": 2, "span": 0, "masked": 3, "words": 3}
 # The score of a choice that an example does not have, where others have more.
 NO_CHOICE = -1e9
 
@@ -39,6 +40,7 @@ class TaskInputs:
     * `cut`: how many examples of the corpus were left out, and how many inputs were cut to the model's length.
     * `characters`, `texts`: of inputs that predict words, see `PredictedWords`; nothing where each example is an input.
       Of choices `texts` are the numbers of their examples.
+    * `passages`: of inputs whose answer is a span.
     """
 
     model: Model
@@ -48,6 +50,7 @@ class TaskInputs:
     cut: Counter[str] = field(default_factory=Counter)
     characters: Sequence[int] = ()
     texts: Sequence[int] = ()
+    passages: Sequence[Passage] = ()
 
     def by_example(self, outputs: Float[np.ndarray, "*variant input output"]) -> np.ndarray:
         """The outputs of each example, [*variant, example, output]: of words the sums over its inputs.
@@ -141,6 +144,10 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0, max_tok
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     if task.kind == "words":
         return _predicting(model, task, corpus, seed, limit)
+    if task.kind == "span":
+        inputs, passages, words = passage_inputs(model, corpus, limit)
+        refuse_unfit(corpus, len(inputs), words)
+        return TaskInputs(model, task, inputs, cut=Counter(corpus.skipped) + words.counts, passages=passages)
     pairs, texts = by_choice(corpus) if task.kind == "choice" else (corpus, [])
     inputs, cut = encode_for_task(model, pairs, limit)
     cut = Counter(corpus.skipped) + cut

@@ -12,16 +12,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedTokenizerBase
 
+from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.choices import by_choice
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, Choose, Masking, masked, next_pieces, single_tokens
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal, refuse_without_words_head
 from headscope.outputs.losses import collated
 from headscope.outputs.outputs import masked_logits
-from headscope.outputs.task_inputs import encode_for_task
+from headscope.outputs.passages import passage_inputs
+from headscope.outputs.task_inputs import encode_for_task, refuse_unfit
 
 # How words are masked in training (Devlin et al. 2019).
 DEVLIN = Masking(share=0.15, mask=0.8, random=0.1)
@@ -75,6 +78,29 @@ class TrainingSet:
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The network's own loss for its kind of task."""
+        return network(**batch).loss
+
+
+@dataclass(frozen=True)
+class SpanSet:
+    """Questions with their passages, and the first and the last token of the answer of each."""
+
+    inputs: list[Encoded]
+    targets: list[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __getitem__(self, index: int) -> tuple[Encoded, tuple[int, int]]:
+        return self.inputs[index], self.targets[index]
+
+    def collate(self, group: list[tuple[Encoded, tuple[int, int]]], pad: int) -> dict[str, Tensor]:
+        """Padded keyword arguments of the network, each [example, token], and its two targets, [example]."""
+        starts, ends = torch.tensor([target for _, target in group]).T
+        return padded([encoded for encoded, _ in group], pad) | {"start_positions": starts, "end_positions": ends}
+
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The network's own loss: the mean cross entropy of first and last token, in nats."""
         return network(**batch).loss
 
 
@@ -175,6 +201,8 @@ def training_set(model: Model, task: Task, max_tokens: int, seed: int = 0) -> tu
         refuse_without_words_head(model)
         inputs = list(Words(model.tokenizer, min(max_tokens, model.max_tokens), "window").encode(corpus))
         return MaskedTrainingSet(inputs, model.tokenizer, DEVLIN, seed, is_causal(model)), 0
+    if task.kind == "span":
+        return _span_set(model, corpus, max_tokens)
     if task.kind == "choice":
         pairs, numbers = by_choice(corpus)
         inputs, cut = encode_for_task(model, pairs, max_tokens)
@@ -183,6 +211,16 @@ def training_set(model: Model, task: Task, max_tokens: int, seed: int = 0) -> tu
         return ChoiceSet(choices, task.targets(corpus)), cut.total()
     inputs, cut = encode_for_task(model, corpus, max_tokens)
     return TrainingSet(inputs, task.targets(corpus), task.kind == "regression"), cut.total()
+
+
+def _span_set(model: Model, corpus: Corpus, max_tokens: int) -> tuple[SpanSet, int]:
+    """The questions whose answer is not cut off, and the number of those that were shortened, with all others."""
+    inputs, passages, words = passage_inputs(model, corpus, min(max_tokens, model.max_tokens))
+    refuse_unfit(corpus, len(inputs), words)
+    kept = [(encoded, target) for encoded, passage in zip(inputs, passages, strict=True) if (target := passage.target)]
+    if not kept:
+        raise HeadscopeError(f"corpus '{corpus.name}': no answer is within {max_tokens} tokens; raise --max-tokens")
+    return SpanSet([encoded for encoded, _ in kept], [target for _, target in kept]), words.counts["truncated"]
 
 
 class LengthGrouped:

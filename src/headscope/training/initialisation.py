@@ -82,6 +82,10 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
         raise HeadscopeError(f"init '{init}' is unknown; use one of {', '.join(get_args(Init))}")
     if task.kind == "words":
         return _initial_words(checkpoint, init, seed, remote_code)
+    if task.kind == "span":
+        config = _config(checkpoint, "QuestionAnswering", "head for spans", remote_code)
+        config.num_labels = 2  # the first and the last token
+        return _built(checkpoint, config, "QuestionAnswering", init, seed, remote_code)
     config = _with_outputs(_config(checkpoint, "SequenceClassification", "classifier", remote_code), task)
     return _built(checkpoint, config, "SequenceClassification", init, seed, remote_code)
 

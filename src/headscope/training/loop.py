@@ -16,7 +16,7 @@ from headscope.corpora.tasks import LOWER_IS_BETTER, score
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.pruned_folder import write
-from headscope.outputs.outputs import logits, masked_outputs, task_outputs
+from headscope.outputs.outputs import answers, logits, masked_outputs, task_outputs
 from headscope.outputs.task_inputs import TaskInputs
 from headscope.passes import Settings
 from headscope.training.dataset import TrainingInputs, training_set
@@ -81,6 +81,8 @@ def outputs_for(dev: TaskInputs, model: Model, settings: Settings) -> Float[np.n
     """Outputs of a model for the inputs of a task: logits, finite or not, or the losses of words."""
     if dev.task.kind == "words":
         return task_outputs(replace(dev, model=model), settings)
+    if dev.task.kind == "span":
+        return answers(dev, model, settings)
     return dev.by_example(logits(model, dev.inputs, settings))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from headscope.corpora import Corpus
 from headscope.corpora.readers.glue import NAMES, glue_name
-from headscope.corpora.tasks.task import OF_WORDS, Task
+from headscope.corpora.tasks.task import OF_WORDS, Task, refuse_spans
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
@@ -114,6 +114,7 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
 
     Raises `HeadscopeError` if the model has another number of outputs, or other names for them.
     """
+    refuse_spans(task)
     if task.kind in (*OF_WORDS, "cloze", "shortcuts"):
         return task
     outputs = names_of(id2label)

@@ -93,6 +93,16 @@ def margin(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
     return (outputs[..., 1].astype(np.float64) - outputs[..., 0]).mean(-1)
 
 
+def exact_match(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """Fraction of answers that are one of the right ones; the outputs of a question are F1 and exact match."""
+    return outputs[..., 1].astype(np.float64).mean(-1)
+
+
+def word_f1(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """Mean F1 over the words of an answer, the first output of a question (SQuAD)."""
+    return outputs[..., 0].astype(np.float64).mean(-1)
+
+
 # Where the targets are another model's answers, a score is agreement with it, and has a name of its own.
 AGREEMENTS: dict[str, Metric] = {
     "class_agreement": accuracy,
@@ -102,10 +112,10 @@ AGREEMENTS: dict[str, Metric] = {
 }
 OF_OUTPUTS: tuple[Metric, ...] = (
     *(accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error),
-    *(loss, perplexity, bits_per_character, probability, margin),
+    *(loss, perplexity, bits_per_character, probability, margin, exact_match, word_f1),
 )
 METRICS: dict[str, Metric] = {metric.__name__: metric for metric in OF_OUTPUTS} | AGREEMENTS
-SHARES = frozenset({"accuracy", "class_agreement"})
+SHARES = frozenset({"accuracy", "class_agreement", "exact_match"})
 CORRELATIONS = frozenset({"pearson", "spearman", "pearson_agreement", "spearman_agreement"})
 
 

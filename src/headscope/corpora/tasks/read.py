@@ -31,7 +31,7 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.statistics.split_half import split_in_half
 from headscope.storage.files import opening
 
-CLOZE, WORDS = "cloze:", "words:"
+CLOZE, WORDS, SQUAD = "cloze:", "words:", "SQuAD"
 OF_TEXT = ("loss", "perplexity", "bits_per_character")
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid", "val")}
 # A column with more distinct whole numbers than this holds scores, not classes.
@@ -50,10 +50,10 @@ def read(
 ) -> Task:
     """Read a task from a folder, from one table, or from texts with labels.
 
-    * `name`: a task of GLUE ("mrpc") or SuperGLUE ("copa"), a name of your own, `cloze:` with a suite, by name or file,
-      "shortcuts", "inference", "next-sentence" with a text, or `words:` with a corpus, by name or file: its words are
-      predicted.
-    * `data`: for a task of GLUE or SuperGLUE its folder or the folder of all of them; else a folder with `train` and
+    * `name`: a task of GLUE ("mrpc") or SuperGLUE ("copa"), "squad", a name of your own, `cloze:` with a suite, by
+      name or file, "shortcuts", "inference", "next-sentence" with a text, or `words:` with a corpus, by name or file:
+      its words are predicted.
+    * `data`: for one of these its folder or the folder of all of them; else a folder with `train` and
       `dev` (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`; or texts in memory, as for `headscope.read`, halved as well. A suite
       that is a file needs none.
@@ -85,7 +85,7 @@ def read(
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     data = data if labels is None else with_labels(data, labels)
     is_table = not isinstance(data, str | Path) or Path(data).is_file()
-    task = None if is_table else glue_name(name) or superglue_name(name)
+    task = None if is_table else _benchmark(name)
     splits = _halves(data, options) if is_table else {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
     if dev is None:
@@ -177,9 +177,16 @@ def _shortcuts(options: Options) -> Task:
 GENERATED = {SHORTCUTS: _shortcuts, INFERENCE: lambda options: inference(options.limit)}
 
 
+def _benchmark(name: str) -> str | None:
+    """The name of a task of GLUE, of SuperGLUE or of SQuAD as these spell it; None for another task."""
+    return glue_name(name) or superglue_name(name) or (SQUAD if plain_name(name) == plain_name(SQUAD) else None)
+
+
 def _of_benchmark(task: str, dev: Corpus, train: Corpus | None) -> Task:
-    """A task of GLUE, or one of SuperGLUE: without labels it is one of choices."""
+    """A task of GLUE, of SQuAD, or one of SuperGLUE: without labels it is one of choices."""
     kind: TaskKind
+    if task == SQUAD:
+        return Task(name=task, kind="span", metrics=("word_f1", "exact_match"), dev=dev, train=train)
     if task in GLUE:
         _, labels, metrics = GLUE[task]
         kind = "classification" if labels else "regression"
@@ -205,11 +212,16 @@ def _split(task: str | None, data: str | Path, split: str, options: Options, kin
         path = _table(Path(data), split)
         return _drawn(path, replace(options, kind="table")) if path else None
     try:
-        return _drawn(data, replace(options, kind="glue" if task in GLUE else "superglue", task=task, split=split))
+        return _drawn(data, replace(options, kind=_kind(task), task=task, split=split))
     except HeadscopeError as error:
         if f"no split '{split}'" in str(error) and split == "train":
             return None
         raise
+
+
+def _kind(task: str) -> str:
+    """The kind of corpus that a task of a benchmark is read as."""
+    return "glue" if task in GLUE else "superglue" if task in SUPERGLUE else "squad"
 
 
 def _drawn(source: Any, options: Options) -> Corpus:
@@ -261,7 +273,7 @@ def _is_score(counts: Collection[str]) -> bool:
 
 def _refuse_one_answer(task: Task, corpus: Corpus) -> None:
     """Raise `HeadscopeError` if all examples of a split have one label."""
-    if task.kind != "choice" and len(set(task.targets(corpus))) < 2:
+    if task.kind not in ("choice", "span") and len(set(task.targets(corpus))) < 2:
         answer = next(iter(corpus)).label
         raise HeadscopeError(
             f"task '{task.name}': all {corpus.n_examples} examples of '{corpus.name}' have the label '{answer}'; "

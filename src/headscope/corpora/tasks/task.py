@@ -12,12 +12,13 @@ from jaxtyping import Float
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.suites import ClozeItem
+from headscope.corpora.tasks.answers import scores_of_passage
 from headscope.corpora.tasks.metrics import CORRELATIONS, score
 from headscope.corpora.tasks.shortcuts import ShortcutPair
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
-TaskKind = Literal["classification", "regression", "choice", "masked", "words", "cloze", "shortcuts"]
+TaskKind = Literal["classification", "regression", "choice", "span", "masked", "words", "cloze", "shortcuts"]
 # Tasks of text alone, without labels; those whose examples are right or wrong.
 OF_WORDS, RIGHT_OR_WRONG = ("masked", "words"), ("classification", "choice", "cloze", "shortcuts")
 
@@ -26,10 +27,10 @@ OF_WORDS, RIGHT_OR_WRONG = ("masked", "words"), ("classification", "choice", "cl
 class Task:
     """Labelled examples and their metrics.
 
-    * `kind`: "classification", "regression", "choice" (one output scores each choice of an example), "masked" (words
-      that are masked together, without labels), "words" (the next words of a causal model; of a masked one some words,
-      each masked by itself), "cloze" (the good text of each item has to score higher than the others) or "shortcuts"
-      (pairs for any model of inference or paraphrase).
+    * `kind`: "classification", "regression", "choice" (one output scores each choice of an example), "span" (the answer
+      is a part of the second segment), "masked" (words that are masked together, without labels), "words" (the next
+      words of a causal model; of a masked one some words, each masked by itself), "cloze" (the good text of each item
+      has to score higher than the others) or "shortcuts" (pairs for any model of inference or paraphrase).
     * `labels`: the classes in the order of the model's outputs; empty except for a classification.
     * `metrics`: names in `metrics.METRICS`, the main one first.
     * `dev`: the scored split.
@@ -71,7 +72,7 @@ class Task:
         return self.train
 
     def _target(self, label: str | float | None, where: str) -> float:
-        if self.kind in (*OF_WORDS, "cloze", "shortcuts"):
+        if self.kind in (*OF_WORDS, "span", "cloze", "shortcuts"):
             return float(self.kind not in OF_WORDS)
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
@@ -98,7 +99,8 @@ def chance(
 ) -> Float[np.ndarray, " metric"]:
     """The score of a constant answer, for items and choices of a random one; NaN where there is none.
 
-    The answer is the most frequent class, with the shares of the classes as probabilities, or a constant number.
+    The answer is the most frequent class, with the shares of the classes as probabilities, a constant number, or of
+    spans the whole passage.
     """
     names = metrics or task.metrics
     if task.kind == "cloze":
@@ -108,6 +110,9 @@ def chance(
         numbers = np.array([len(example.second) for example in task.dev])
         at_random = {"accuracy": np.mean(1 / numbers), "cross_entropy": np.mean(np.log(numbers))}
         return np.array([at_random[name] for name in names])
+    if task.kind == "span":
+        outputs = np.array([scores_of_passage(example) for example in task.dev])
+        return np.array([float(score(name, outputs, targets)) for name in names])
     if task.kind == "shortcuts":
         yes = float(np.mean([pair.entailed for pair in task.pairs]))
         return np.array([max(yes, 1 - yes) if name == "accuracy" else np.nan for name in names])
@@ -125,8 +130,15 @@ def refuse_items(task: Task) -> None:
         raise HeadscopeError(f"task '{task.name}' {what}; only 'ablate' disables heads on it")
 
 
+def refuse_spans(task: Task) -> None:
+    """Raise `HeadscopeError` for a task of spans, which have no classes."""
+    if task.kind == "span":
+        raise HeadscopeError(f"task '{task.name}': its answers are parts of a text; only 'finetune' trains on them")
+
+
 def refuse_choices(task: Task) -> None:
-    """Raise `HeadscopeError` for a task of choices, whose loss is that of several inputs together."""
+    """Raise `HeadscopeError` for a task of choices, whose loss is that of several inputs together, or of spans."""
+    refuse_spans(task)
     if task.kind == "choice":
         raise HeadscopeError(
             f"task '{task.name}': the loss of a choice is that of several inputs, whose gradients are not read; use "

@@ -91,8 +91,8 @@ def run(  # noqa: PLR0913 (each is an option of the command, or a group)
     rows = [TableRow(task, recipe.max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits, pairs if all_models else pairs[:1])
     options = WayOptions(top_layers=chosen_ways.top_layers, rank=chosen_ways.rank, first_task=first)
-    # no gradients are read of choices
-    heads = design.head_examples if len(pairs) > 1 and all(task.kind != "choice" for task in tasks) else 0
+    # no gradients are read of choices and spans
+    heads = design.head_examples if len(pairs) > 1 and all(task.kind not in ("choice", "span") for task in tasks) else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
     for one in planned:
         open_training(one, environment, settings)

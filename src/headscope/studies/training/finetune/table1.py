@@ -90,8 +90,9 @@ class TrainingRun:
     @property
     def all_steps(self) -> int:
         """Number of training steps."""
-        words = self.row.task.kind == "words"  # whose long texts are several inputs
-        inputs = len(self.row.examples.train) if words else self.row.task.training().n_examples
+        # long texts of words are several inputs, and questions whose answer is cut off none
+        several = self.row.task.kind in ("words", "span")
+        inputs = len(self.row.examples.train) if several else self.row.task.training().n_examples
         return self.recipe.epochs * -(-inputs // self.recipe.batch)
 
     @property
