@@ -55,7 +55,7 @@ OF_WATCH = ("step_largest", "step_sink", "step_received")
 # What takes more layers, seeds, words or other models and texts than the small results have.
 SELDOM = {
     "ablate": {"gate_correlation", "random_flip", "trigger_flip", "trigger_lead"},
-    "cloze": {"human_agreement"},
+    "cloze": {"human_agreement", "judged_both", "judged_pairs", "judged_sentences"},
     "film": {"order_of_layers", *OF_WATCH},
     "finetune": {"early_correlation", "chain_score"},
     "layers": {"sense_gain", "sense_silhouette", "sense_silhouette_random", "unseen_senses"},

@@ -135,7 +135,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     several = bool({"models", "steps"} & set(takes))
     models = [model, "other" if model == "bert" else model] if several else [model]
     source, limit = [corpus[0] if corpus[0] == "sample" else str(folder / corpus[0])], list(corpus[1:])
-    if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
+    if {"task", "tasks", "directory"} & set(takes) and not {"corpus", "treebanks"} & set(takes):
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
     if "suites" in takes or study in ("kv", "lens") or predicts:

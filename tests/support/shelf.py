@@ -34,6 +34,7 @@ GLUE = {
     "MNLI": ("dev_matched",),
 }
 TUNED = ("out/table/models/MRPC-finetuned", "MRPC-finetuned", "out/mrpc/model", "out/tuned/model", "out/model")
+TUNED += ("out/cola/model",)
 BALANCED = "out/sst2/model"
 LEXICAL_UNIT = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <lexUnit name="give.v" frame="Giving" xmlns="http://framenet.icsi.berkeley.edu">
@@ -206,6 +207,10 @@ def _texts(folder: Path, data: Path) -> None:
 def _suites(folder: Path, data: Path) -> None:
     for name in ("syntax/blimp.jsonl.gz", "syntax/marvin_linzen.tsv.gz", "syntax/gulordava_generated.tab.gz"):
         _pack(folder / "data" / name, _head(data / name, ROWS))
+    polarity = [line for line in _read(data / "syntax/blimp.jsonl.gz").splitlines() if "npi_licensing" in line]
+    (folder / "npi").mkdir()
+    (folder / "npi" / "blimp.jsonl").write_text("\n".join([*polarity[::250], ""]), encoding="utf-8")
+    shutil.copy(folder / "roles-train.jsonl", folder / "npi.jsonl")
     for path in (data / "syntax" / "ettinger").iterdir():
         shutil.copy(path, folder / "data" / "syntax")
     for name in ("trex_pairs.jsonl.gz", "pararel_patterns.jsonl.gz", "google_re.jsonl.gz", "squad.jsonl.gz"):

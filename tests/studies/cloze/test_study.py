@@ -67,7 +67,7 @@ def test_causal_table_scores_by_hand(tmp_path: Path) -> None:
     assert result["accuracy"].sel(phenomenon=["known", "turned", "equal"]).values.tolist() == [1, 0, 0.5]
     assert result["margin"].values == pytest.approx([2, -2, 0], abs=1e-4)
     rows = scores_of(tmp_path)
-    assert rows[0] == ["id", "phenomenon", "score_good", "score_bad", "suite"]
+    assert rows[0] == ["id", "phenomenon", "score_good", "score_bad", "suite", "human"]
     assert [row[:2] for row in rows[1:]] == [["right", "known"], ["wrong", "turned"], ["equal", "equal"]]
     rest = [math.log(math.exp(2) + SIZE - 1), math.log(SIZE), math.log(math.exp(3) + math.exp(1) + SIZE - 2)]
     assert float(rows[1][2]) == pytest.approx(5 - sum(rest), abs=1e-4)
@@ -312,3 +312,13 @@ def test_model_that_agrees_with_the_nearest_noun_fails_at_attractors(
     assert result["condition"].values.tolist() == [f"agreement in text: {condition}" for condition in ATTRACTED]
     assert result["accuracy_by_condition"].values.tolist() == accuracy
     assert result["baseline_by_condition"].sel(baseline="unigram").values.tolist() == [0.5, 0.5]
+
+
+def test_items_have_what_people_write(tmp_path: Path) -> None:
+    head = "item\tcontext\texp\texp_cloze\ttarget\ttgt_cloze\ttgt_cloze(strict)\n"
+    lines = [f"1-{side}\tthe {noun} had\tx\t0\tran\t{share}\t0\n" for side, noun, share in
+             (("a", "cat", 0.75), ("b", "dog", 0.25))]  # fmt: skip
+    (tmp_path / "ROLE-88.tsv").write_text(head + "".join(lines), encoding="utf-8")
+    source, options = str(tmp_path / "ROLE-88.tsv"), {"random": False, "controls": False, "items": True}
+    headscope.cloze(causal_table({}), source, QUICK, directory=tmp_path, **options)
+    assert [row[-1] for row in scores_of(tmp_path)] == ["human", "0.500000"]

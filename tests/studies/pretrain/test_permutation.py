@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 import headscope
 from headscope import Settings
@@ -32,45 +31,49 @@ def run(text: LabText, way: str = "permutation", layers: int = 3) -> Pretraining
     return PretrainingRun(PlannedModel(way, way, Shape(layers, 2, 8)), 3, recipe, text, {}, Path("unused"))
 
 
-def batch_of(planned: PretrainingRun, number: int) -> tuple[Any, dict[str, Tensor]]:
+def batch_of(planned: PretrainingRun, number: int, attention: str) -> tuple[Any, dict[str, Tensor]]:
     """A network with large weights, so that each token counts, and a batch of the first inputs."""
     start, examples = planned.start(), planned.examples.train
     batch = examples.collate([examples[index] for index in range(number)], start.pad)
     with torch.no_grad():
         for weight in start.network.parameters():
             weight.mul_(8 if weight.ndim > 1 else 1)
+    start.network.set_attn_implementation(attention)
     return start.network.eval(), batch
 
 
-def losses(network: Any, batch: dict[str, Tensor], embeddings: Tensor) -> Tensor:
-    """The loss of each token, 0 where nothing is predicted; content enters by its embeddings."""
-    inputs = {name: batch[name] for name in ("token_type_ids", "position_ids", "attention_mask")}
-    logits = network(inputs_embeds=embeddings, **inputs).logits
-    return cross_entropy(logits.transpose(1, 2), batch["labels"], ignore_index=IGNORED, reduction="none")
-
-
-def test_the_loss_of_a_token_has_no_gradient_by_later_ones_or_itself(text: LabText) -> None:
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_the_loss_of_a_token_has_no_gradient_by_later_ones_or_itself(text: LabText, attention: str) -> None:
     """Through three layers: what leaks would go from a token that sees a later one to one that sees it."""
     planned = run(text)
-    network, batch = batch_of(planned, 1)
+    network, batch = batch_of(planned, 1, attention)
+    states: list[Tensor] = []
+
+    def keep(module: Any, inputs: Any, output: Tensor) -> None:
+        output.retain_grad()
+        states.append(output)
+
+    network.bert.embeddings.word_embeddings.register_forward_hook(keep)
     encoded, labels = planned.examples.train[0]
     rank, content = encoded.inputs["rank"], len(planned.examples.train.inputs[0])
     predicted = np.flatnonzero(labels != IGNORED)
     assert len(predicted) > 4 and predicted[0] == content
     for query in predicted:
-        embeddings = network.bert.embeddings.word_embeddings(batch["input_ids"]).detach().requires_grad_()
-        losses(network, batch, embeddings)[0, query].backward()
-        assert embeddings.grad is not None
-        by_token = embeddings.grad[0, : len(encoded)].abs().sum(-1).numpy()
+        only = torch.full_like(batch["labels"], IGNORED)
+        only[0, query] = batch["labels"][0, query]
+        planned.examples.train.loss(network, batch | {"labels": only}).backward()
+        assert states[-1].grad is not None
+        by_token = states[-1].grad[0, : len(encoded)].abs().sum(-1).numpy()
         hidden = (rank > rank[query]) | ((np.arange(len(encoded)) >= content) & (np.arange(len(encoded)) != query))
         assert (by_token[hidden] == 0).all(), "it sees a later token, or another's [MASK]"
         assert (by_token[~hidden] > 0).all(), "it does not see all before it"
 
 
-def test_one_layer_is_a_plain_bert_that_is_given_what_stands_before(text: LabText) -> None:
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_one_layer_is_a_plain_bert_that_is_given_what_stands_before(text: LabText, attention: str) -> None:
     """A naive loop: for each predicted token an input of its own, without any attention mask."""
     planned = run(text, layers=1)
-    network, batch = batch_of(planned, 3)
+    network, batch = batch_of(planned, 3, attention)
     with torch.no_grad():
         loss = planned.examples.train.loss(network, batch)
         naive = []

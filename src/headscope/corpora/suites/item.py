@@ -13,6 +13,8 @@ from headscope.corpora import drawing
 Name = TypeVar("Name")
 # The gap of a sentence in a file, for every model.
 GAP = "[MASK]"
+# The marks at the end of a sentence, and the end of the name of a phenomenon whose critical word is in the gap.
+ENDS, IN_GAP = ".?!", ", word in the gap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,25 @@ def gap(
     """A sentence with a gap, its answer and worse ones; a missing `lemma` is the answers in alphabetical order."""
     good, *bad = (filled(context, answer) for answer in answers)
     return ClozeItem(id, phenomenon, good, tuple(bad), lemma or " ".join(sorted(answers)), condition)
+
+
+def in_gap(item: ClozeItem) -> ClozeItem | None:
+    """The item with the one word in which its sentences differ in the gap; None if they differ in another way.
+
+    >>> in_gap(pair("1", "npi", "Only Ann ever slept.", ("Even Ann ever slept.",))).good.context
+    '[MASK] Ann ever slept.'
+    """
+    good, bad = item.good.text.split(), item.bad[0].text.split()
+    positions = [at for at, (first, second) in enumerate(zip(good, bad, strict=False)) if first != second]
+    if len(item.bad) > 1 or len(good) != len(bad) or len(positions) != 1:
+        return None
+    at = positions[0]
+    answers = tuple(words[at].rstrip(ENDS) for words in (good, bad))
+    ends = {words[at][len(answer) :] for words, answer in zip((good, bad), answers, strict=True)}
+    if len(ends) > 1 or not all(answers):
+        return None
+    context = " ".join([*good[:at], GAP + ends.pop(), *good[at + 1 :]])
+    return gap(item.id, f"{item.phenomenon}{IN_GAP}", context, answers, condition=item.condition)
 
 
 def differing(good: str, bad: str) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.problems import Bad, Skipped, parsed
-from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap, pair
+from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap, in_gap, pair
 from headscope.storage.limits import MOST_TEXTS
 
-SUITES = {"own": (), "blimp": ("blimp.jsonl",), "squad": ("squad.jsonl",)}
+SUITES = {"own": (), "blimp": ("blimp.jsonl",), "blimp_words": ("blimp.jsonl",), "squad": ("squad.jsonl",)}
 LABELS = ("id", "phenomenon", "condition", "lemma")
 
 
@@ -26,6 +26,14 @@ def own(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
 def blimp(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
     """BLiMP (Warstadt et al. 2020): 67 paradigms of minimal pairs in 12 phenomena; the paradigm is the condition."""
     return parsed(records(file), _blimp)
+
+
+def blimp_words(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
+    """The critical word in the gap: the one in which the sentences of a pair of BLiMP differ; other pairs are counted.
+
+    Of negative polarity items it is the item or its licensor (after Warstadt et al. 2019).
+    """
+    return parsed(blimp(file), lambda item: in_gap(item) or Skipped("pairs that do not differ in one word"))
 
 
 def squad(file: str) -> Iterator[ClozeItem | Bad | Skipped]:

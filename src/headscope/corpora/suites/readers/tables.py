@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad, Skipped, is_whole_number, parsed
-from headscope.corpora.suites.item import GAP, ClozeItem, gap, pair
+from headscope.corpora.suites.item import GAP, ClozeItem, gap, in_gap, pair
 from headscope.corpora.suites.readers.treebanks import counted
 from headscope.errors import HeadscopeError
 
@@ -118,10 +118,5 @@ def _pair(row: SuiteRow) -> ClozeItem:
 
 
 def _masked(item: ClozeItem) -> ClozeItem | Skipped:
-    good, bad = item.good.text.split(), item.bad[0].text.split()
-    positions = [at for at, (first, second) in enumerate(zip(good, bad, strict=False)) if first != second]
-    if "npi" in item.phenomenon or len(item.bad) > 1 or len(good) != len(bad) or len(positions) != 1:
-        return Skipped("pairs that do not differ in one verb or reflexive")
-    at = positions[0]
-    context = " ".join([*good[:at], GAP, *good[at + 1 :]])
-    return gap(item.id, f"{item.phenomenon}, word in the gap", context, (good[at], bad[at]), condition=item.condition)
+    masked = None if "npi" in item.phenomenon else in_gap(item)
+    return masked or Skipped("pairs that do not differ in one verb or reflexive")

@@ -48,6 +48,13 @@ class PermutedTrainingSet(MaskedTrainingSet):
         rank = batch.pop(RANK)
         return batch | {"attention_mask": seen(rank, batch["attention_mask"].bool())[:, None]}
 
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The mean cross entropy of the predicted tokens, in nats."""
+        mask = batch["attention_mask"]
+        if network.config._attn_implementation == "eager":  # which adds the mask to the scores
+            mask = torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, torch.finfo(torch.float32).min)
+        return super().loss(network, batch | {"attention_mask": mask})
+
 
 def seen(rank: Int[Tensor, "example token"], real: Tensor) -> Tensor:
     """Which tokens each token sees, [example, query, key]: those of no higher rank, never another's [MASK], itself.

@@ -9,6 +9,7 @@ ITEMS, FACTS, BY_PHENOMENON, BY_SUITE = "share of items", "share of facts", ("ph
 RIGHT = "items whose good text has a higher score"
 OTHER_HALF = "the most frequent answer of the other half of the facts"
 SALAZAR, PETRONI, POERNER = "Salazar et al. 2020", "Petroni et al. 2019", "Poerner et al. 2020"
+WARSTADT, JUDGE = "Warstadt et al. 2019", "by a classifier of acceptability"
 ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
 BEST = "the wording that is best for the other half of the facts"
 # A word is surely preferred if it is more probable by more than this (Ettinger's sensitivity test).
@@ -61,6 +62,15 @@ STUDY = Study(
             "accuracy of answers in gaps by their number of pieces: 1, 2, 3, 4 or more",
         ),
         Number("accuracy_by_condition", f"{RIGHT}, by condition", ITEMS, ("condition",)),
+        Number(
+            *("judged_pairs", f"pairs whose good sentence is more acceptable, {JUDGE}", ITEMS, ("condition",)),
+            WARSTADT,
+        ),
+        Number("judged_both", f"pairs that are right as a whole, {JUDGE}", ITEMS, ("condition",), WARSTADT),
+        Number(
+            *("judged_sentences", f"sentences that are judged rightly, {JUDGE}", ITEMS, ("condition",), WARSTADT),
+            "mean of whether the good sentence is found acceptable, and of the share of worse ones that are not",
+        ),
         Number("baseline_by_condition", f"{RIGHT}, by condition, of baselines", ITEMS, ("condition", "baseline")),
         Number("accuracy_by_suite", f"{RIGHT}, by suite", ITEMS, BY_SUITE),
         Number(

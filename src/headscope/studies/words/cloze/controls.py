@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headscope import corpora
 from headscope.corpora.suites import Candidate, ClozeItem
-from headscope.corpora.suites.item import GAP, filled, sentence
+from headscope.corpora.suites.item import ENDS, GAP, filled, sentence
 from headscope.linguistics.sentence import segment_text
 from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.answer_ranks import answer_ranks
@@ -26,7 +26,6 @@ from headscope.passes import Settings
 CONTROLS = ("shuffled", "truncated")
 # Words before the gap, or before the first difference, that a truncated text keeps.
 KEPT = 2
-ENDS = ".?!"
 # Relations of persons, and the kind of thing that a name suggests.
 SUGGESTED = {
     "P19": "city",

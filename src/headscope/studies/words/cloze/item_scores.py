@@ -22,7 +22,7 @@ from headscope.studies.words.cloze.controls import Prior
 TIE = 1e-5
 FILE = "items.csv"
 ARRAYS = ("good", "bad", "rank", "choice", "among", "fill", "pieces")
-COLUMNS = ("id", "phenomenon", "score_good", "score_bad", "suite")
+COLUMNS = ("id", "phenomenon", "score_good", "score_bad", "suite", "human")
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,6 @@ def write_items(
     writer = csv.writer(content, lineterminator="\n")
     writer.writerow(COLUMNS)
     for item, suite, *scores in zip(items, suites, own.good.tolist(), own.bad.tolist(), strict=True):
-        numbers = ("" if np.isnan(score) else f"{score:.6f}" for score in scores)
-        writer.writerow(map(csv_cell, [item.id, item.phenomenon, *numbers, suite]))
+        *numbers, human = ("" if np.isnan(score) else f"{score:.6f}" for score in (*scores, item.human))
+        writer.writerow(map(csv_cell, [item.id, item.phenomenon, *numbers, suite, human]))
     write_atomically(directory / FILE, content.getvalue())

@@ -298,5 +298,14 @@ PAGE = StudyParts(
         *(best_wording, mined_wording, limits),
     ),
     charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
-    tables=(tables.phenomena, tables.staying, tables.facts, tables.answers, tables.by_suite, tables.pieces, published),
+    tables=(
+        tables.phenomena,
+        tables.judgments,
+        tables.staying,
+        tables.facts,
+        tables.answers,
+        tables.by_suite,
+        tables.pieces,
+        published,
+    ),
 )

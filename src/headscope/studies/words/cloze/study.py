@@ -25,6 +25,7 @@ from headscope.ranges import Range
 from headscope.studies.words.cloze.controls import CONTROLS, controlled, name_guesses, prior, string_matches
 from headscope.studies.words.cloze.fact_variables import fact_variables
 from headscope.studies.words.cloze.item_scores import ItemScores, item_scores, write_items
+from headscope.studies.words.cloze.judging import judgments
 from headscope.studies.words.cloze.mined_wordings import with_mined_wordings
 from headscope.studies.words.cloze.scoring import Scoring
 from headscope.studies.words.cloze.variables import suite_variables, to_variables
@@ -46,6 +47,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     controls: bool = True,
     unigrams: str | None = None,
     paraphrase: Annotated[int, Range(0, 100)] = 0,
+    judge: str | None = None,
 ) -> xr.Dataset:
     """`accuracy[phenomenon]`: the share of items whose good text has the higher score.
 
@@ -72,6 +74,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `unigrams`: Corpus whose frequencies are the unigram baseline; by default the prediction for a lone mask.
     * `paraphrase`: Also ask facts in N wordings that the model makes from the suite's, by filling one masked word of it
       (after Jiang et al. 2020).
+    * `judge`: Also let a classifier of acceptability judge the sentences of pairs: a model that is fine-tuned on CoLA
+      (Warstadt et al. 2019).
 
     Raises `HeadscopeError` if a suite cannot be read, the model has no head for words, or no item can be scored.
     """
@@ -98,7 +102,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if directory is not None:
         write_items(directory, scored, names, own, items)
     vocabulary = len(of_pieces.log_probabilities)
-    variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary)
+    columns = {} if judge is None or scoring.interrupted else judgments(judge, scored, settings)
+    variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary, judged=columns)
     if not scoring.interrupted:
         guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)
@@ -106,6 +111,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {"masking": masking, "unigrams": unigrams or "the prediction for a lone mask"}
+    attributes |= {} if judge is None else {"judge": judge}
     if scoring.interrupted:
         attributes["interrupted"] = scoring.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))

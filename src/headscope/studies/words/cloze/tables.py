@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray as xr
 
+from headscope.corpora.suites.item import IN_GAP
 from headscope.report.declared import NumberTable, Part
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Column, Table
@@ -138,6 +139,29 @@ by_suite = table(
     },
     "suite",
 )
+
+
+def judgments(numbers: Numbers) -> Table:
+    """Each condition by the model's scores of sentences, by its word in a gap, and by a classifier of acceptability."""
+    caption = (
+        "Right items in per cent, with 95% intervals. Pairs: the good sentence has the higher score (chance 50%); gap: "
+        "so has its word where the sentences differ in one (50%); by the classifier {judge}: the good sentence is more "
+        "acceptable (50%), both are judged rightly (25%), a sentence is judged rightly (50%). After Warstadt et al. "
+        "(2019)."
+    ).format_map(numbers.words)
+    titles = ("Pairs", "Gap", "Classifier: pairs", "Classifier: both", "Classifier: sentences")
+    rows = list[tuple[tuple[str], Cells]]()
+    for name in numbers.labels("judged_pairs", "condition"):
+        phenomenon, colon, condition = name.partition(": ")
+        gap = f"{phenomenon}{IN_GAP}{colon}{condition}"
+        places = [("accuracy_by_condition", name), ("accuracy_by_condition", gap)]
+        places += [(number, name) for number in ("judged_pairs", "judged_both", "judged_sentences")]
+        there = numbers.result["condition"].values.tolist()
+        cells: Cells = [_cell(numbers.result, of, {"condition": at}) if at in there else None for of, at in places]
+        rows.append(((name.replace("_", " "),), cells))
+    return Table("judgments", caption, ("Condition",), tuple(Column(title, title) for title in titles), rows)
+
+
 pieces = table(
     "pieces",
     "Accuracy of answers in gaps by their number of pieces, in per cent with 95% intervals over items.",

@@ -35,12 +35,17 @@ def to_variables(
     settings: Settings,
     *,
     vocabulary: int,
+    judged: Columns | None = None,
 ) -> dict[str, xr.DataArray]:
-    """The variables of a result; `suites` is the suite of each item, `vocabulary` the number of pieces."""
+    """The variables of a result; `suites` is the suite of each item, `vocabulary` the number of pieces.
+
+    * `judged`: what a classifier of acceptability has right; conditions that have no name are then their phenomenon.
+    """
     phenomena, group = grouped([item.phenomenon for item in items])
     names, suite = grouped(suites)
+    unnamed = {item.phenomenon: item.phenomenon for item in items if judged}
     conditions, condition = grouped(
-        [f"{item.phenomenon}: {item.condition}" if item.condition else None for item in items]
+        [f"{item.phenomenon}: {item.condition}" if item.condition else unnamed.get(item.phenomenon) for item in items]
     )
     coords = {
         "phenomenon": phenomena,
@@ -67,7 +72,7 @@ def to_variables(
     members = [choices[(group == number) & scored] for number in range(len(phenomena))]
     variables.add("chance", [np.mean(1 / options) if len(options) else np.nan for options in members])
     if conditions:
-        by_condition = {"accuracy_by_condition": own.correct}
+        by_condition = {"accuracy_by_condition": own.correct, **(judged or {})}
         if baselines:
             by_condition["baseline_by_condition"] = columns["accuracy_baseline"]
         add_by_group(variables, by_condition, condition, settings, units=units)
