@@ -386,7 +386,10 @@ def _read_result(result: xr.Dataset, folder: Path) -> object:
     return results.read(folder)
 
 
-UNIT, LABEL = "an XML file, a packed Parquet file", "id, label, relation, part of speech, phenomenon, condition"
+UNIT, LABEL = (
+    "an XML file, a packed Parquet file, a file of SQuAD",
+    "id, label, relation, part of speech, phenomenon, condition",
+)
 LEVELS, MADE, LABELS = "levels of XML elements or of a parse", "what config.json makes", "a label of a result"
 RESULT = "a variable of a result; all of them"
 BOUNDS: Mapping[str, Bound] = {
