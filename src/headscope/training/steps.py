@@ -15,7 +15,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import TrainerCallback
+from transformers import PreTrainedModel, TrainerCallback
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
@@ -52,16 +52,25 @@ def spaced(spacing: str, total: int) -> tuple[int, ...]:
 class StepKeeper(TrainerCallback):
     """Keeps the differences from the start after chosen steps of a training."""
 
-    def __init__(self, folder: Path, model: Model, steps: Iterable[int]):
+    def __init__(
+        self,
+        folder: Path,
+        model: Model,
+        steps: Iterable[int],
+        ordinary: Callable[[PreTrainedModel], PreTrainedModel] | None = None,
+    ):
         """`folder` gets the model as it is now, before the training, as an ordinary Hugging Face folder.
+
+        * `ordinary`: makes a network of it that transformers loads; of other weights no step is kept.
 
         Raises `HeadscopeError` if the steps do not fit on the disk.
         """
         self.folder, self.network, self.steps = folder, model.network, frozenset(steps)
-        self.start = {name: weight.detach().to("cpu", copy=True) for name, weight in trained(self.network)}
+        first = replace(model, network=ordinary(model.network)) if ordinary else model
+        self.start = {name: weight.detach().to("cpu", copy=True) for name, weight in trained(first.network)}
         if not (folder / START).is_dir():
             with new_folder(folder / START, resumable=True) as scratch:
-                write(model, scratch)
+                write(first, scratch)
                 add_digest(scratch, folder / START)
         number = sum(not _path(folder, step).exists() for step in self.steps)
         size = 2 * number * sum(weight.numel() for weight in self.start.values())
@@ -70,8 +79,8 @@ class StepKeeper(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Keep the step if it is a chosen one; after a kill, one that was kept is written again with the same bits."""
         if state.global_step in self.steps:
-            now = trained(self.network)
-            differences = {name: (weight.detach().cpu() - self.start[name]).bfloat16() for name, weight in now}
+            now = dict(trained(self.network))
+            differences = {name: (now[name].detach().cpu() - before).bfloat16() for name, before in self.start.items()}
             path = _path(self.folder, state.global_step)
             with replacing(path, resumable=True) as scratch:
                 save_file(differences, scratch)

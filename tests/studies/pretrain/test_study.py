@@ -42,7 +42,7 @@ def pretrained(folder: str, directory: Path, settings: Settings = QUICK, **given
 def finished(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
     """A run that nothing interrupts, and its folder."""
     directory = tmp_path_factory.mktemp("finished")
-    return pretrained(folder, directory, ways="tokens,next-sentence"), directory
+    return pretrained(folder, directory, ways="tokens,next-sentence", keep_steps="2"), directory
 
 
 def test_planted_cycle_is_learned_and_shuffled_pieces_are_not(
@@ -55,6 +55,16 @@ def test_planted_cycle_is_learned_and_shuffled_pieces_are_not(
     noise = pretrained(folder, tmp_path, ways="tokens", shuffle=True, seeds=1)
     assert float(noise["held_out_loss"][0, -1]) > 1.3 and float(noise["frequency_gain"][0]) < 0.05
     assert [one.topic for one in study_page(noise).highlights() if one.verdict == "holds"] == []
+
+
+@pytest.mark.parametrize("way", ["tokens", "next-sentence"])
+def test_kept_steps_are_a_film_that_ends_at_the_model(way: str, finished: tuple[xr.Dataset, Path]) -> None:
+    steps, model = finished[1] / "steps" / way, finished[1] / "models" / f"{way}-0"
+    film = headscope.film((str(steps),), TEXT, QUICK)
+    ours = headscope.compare((str(steps / "start"), str(model)), TEXT, QUICK, examples=0)
+    assert len(film["step"]) == 3 and (film["step_weight_change"].diff("step") != 0).all()
+    np.testing.assert_allclose(film["step_similarity"].isel(step=-1), ours["similarity"].isel(model=0), atol=1e-3)
+    assert not (finished[1] / "steps" / f"{way}-1").exists()  # of the first seed alone
 
 
 def test_loss_is_that_of_a_naive_loop(folder: str, finished: tuple[xr.Dataset, Path]) -> None:
@@ -110,8 +120,8 @@ def test_interrupted_run_ends_with_the_same_weights_and_numbers(
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, name, call)
         with pytest.raises(Killed):
-            pretrained(folder, tmp_path, ways="tokens,next-sentence")
-    result = pretrained(folder, tmp_path, ways="tokens,next-sentence")
+            pretrained(folder, tmp_path, ways="tokens,next-sentence", keep_steps="2")
+    result = pretrained(folder, tmp_path, ways="tokens,next-sentence", keep_steps="2")
     assert result.drop_vars("train_seconds").equals(finished[0].drop_vars("train_seconds"))
     for way in ("tokens-0", "next-sentence-0"):
         weights = [path / "models" / way / "model.safetensors" for path in (tmp_path, finished[1])]
@@ -122,14 +132,16 @@ def test_completed_trainings_are_not_repeated_and_other_settings_are_refused(
     folder: str, finished: tuple[xr.Dataset, Path], never: Callable[[str], None]
 ) -> None:
     never("headscope.studies.training.pretrain.runs.train")
-    assert pretrained(folder, finished[1], ways="tokens,next-sentence").equals(finished[0])
+    assert pretrained(folder, finished[1], ways="tokens,next-sentence", keep_steps="2").equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with shape 1x2x32, now it is 1x2x8"):
         pretrained(folder, finished[1], ways="tokens", shapes="1x2x8")
 
 
 @pytest.mark.thorough
 def test_workers_train_the_same_models(folder: str, finished: tuple[xr.Dataset, Path], tmp_path: Path) -> None:
-    result = pretrained(folder, tmp_path, Settings(resamples=20, workers=2), ways="tokens,next-sentence")
+    result = pretrained(
+        folder, tmp_path, Settings(resamples=20, workers=2), ways="tokens,next-sentence", keep_steps="2"
+    )
     xr.testing.assert_allclose(result.drop_vars("train_seconds"), finished[0].drop_vars("train_seconds"), atol=1e-4)
 
 

@@ -10,6 +10,7 @@ from headscope.ranges import Range
 from headscope.studies.training.pretrain.shapes import Shape, refuse_odd, shape_of
 from headscope.studies.training.pretrain.stages import named
 from headscope.training import TrainingRecipe
+from headscope.training.steps import spaced
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class PretrainingPlan:
     * `masked`: Mask this fraction of the tokens in training; BERT has 0.15 (Wettig et al. 2022 compare both).
     * `held_out`: Hold out documents spread over the text, this fraction of it, and score on them.
     * `pieces`: Cut the text into this number of pieces, its most frequent ones; rarer words are made of several.
+    * `keep_steps`: Keep the weights after this number of steps, evenly spaced, or `log`: after steps 1, 2, 4, 8 and
+      so on; of each way with its first seed, for `film` and `view --steps`.
     * `stacked`: Train each model a second time, half of its layers for half of the steps, then a copy of them on top.
     * `shuffle`: Train on the pieces of the text in random order, of which only frequencies can be learned.
     """
@@ -52,6 +55,7 @@ class PretrainingPlan:
     masked: Annotated[float, Range(0, 1)] = 0.4
     held_out: Annotated[float, Range(0, 1)] = 0.1
     pieces: Annotated[int, Range(1, 1_000_000)] = 2000
+    keep_steps: str | None = None
     stacked: bool = False
     shuffle: bool = False
 
@@ -64,7 +68,7 @@ class PretrainingPlan:
     def models(self) -> list[PlannedModel]:
         """The planned models: each way with each shape on each part of the text.
 
-        Raises `HeadscopeError` for a way, a shape or a part that is none, or an odd number of layers to stack.
+        Raises `HeadscopeError` for a way, a shape, a part or steps that are none, or an odd number of layers to stack.
 
         >>> [model.label for model in PretrainingPlan(ways="tokens", shapes="2x4x64, 4x2x64, 2x4x64").models]
         ['tokens 2x4x64', 'tokens 4x2x64']
@@ -72,6 +76,8 @@ class PretrainingPlan:
         shapes, shares = (dict.fromkeys(map(str.strip, names.split(","))) for names in (self.shapes, self.amount))
         for shape in shapes if self.stacked else ():
             refuse_odd(shape_of(shape))
+        if self.keep_steps is not None:
+            spaced(self.keep_steps, 1)
         return [
             PlannedModel(
                 " ".join(

@@ -10,6 +10,7 @@ from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, PreTrainedTokenizerBase
 
 from headscope.models import wrap
+from headscope.models.step_folder import STEPS
 from headscope.passes import Settings
 from headscope.studies.training.pretrain.labels import add_label_embeddings
 from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
@@ -26,7 +27,7 @@ from headscope.training.loop import Epochs, MaskedExamples, dev_outputs, train
 from headscope.training.piece_frequencies import set_output_bias
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs
-from headscope.training.steps import LOG, spaced
+from headscope.training.steps import LOG, StepKeeper, spaced
 
 # Held-out inputs on which heads are read at each step.
 READ = 64
@@ -37,7 +38,8 @@ class PretrainingRun:
     """A planned model and a seed: of the weights, of masks, and of the order of the inputs.
 
     * `text`: what it is trained and judged on; `text_settings`: what it depends on.
-    * `directory`: of all runs and models; `judged_by`: the seed of the masks of held-out inputs.
+    * `directory`: of all runs and models; `judged_by`: the seed of the masks of held-out inputs, the first of all.
+    * `keep_steps`: which steps are kept of the first seed.
     """
 
     planned: PlannedModel
@@ -47,11 +49,22 @@ class PretrainingRun:
     text_settings: dict[str, Any]
     directory: Path
     judged_by: int = 0
+    keep_steps: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its planned model in folders."""
+        return self.planned.label.replace(" ", "-")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its steps are kept: not those of a model whose layers become more."""
+        return self.keep_steps is not None and self.seed == self.judged_by and not self.planned.stacked
 
     @property
     def record(self) -> RunRecord:
         """The folder of the run."""
-        return RunRecord(self.directory / "runs" / f"{self.planned.label.replace(' ', '-')}-{self.seed}")
+        return RunRecord(self.directory / "runs" / f"{self.name}-{self.seed}")
 
     @property
     def objectives(self) -> list[PretrainingWay]:
@@ -83,6 +96,7 @@ class PretrainingRun:
             | {"shape": str(self.planned.shape), "share": self.planned.share, "masked": self.planned.masked}
             | {"judged_by": self.judged_by}
             | ({"stacked": True} if self.planned.stacked else {})
+            | ({"keep_steps": self.keep_steps} if self.is_kept else {})
             | self.text_settings
             | self.recipe.as_settings()
         )
@@ -134,5 +148,8 @@ class PretrainingRun:
                 model, self.text.held_out(self.way)[:READ], settings
             )
 
-        course = CourseRecorder(self.record, spaced(LOG, self.steps), numbers)
-        return train(start, examples, self.recipe, settings, self.record, epochs=Epochs(callbacks=[*stacking, course]))
+        callbacks = [*stacking, CourseRecorder(self.record, spaced(LOG, self.steps), numbers)]
+        if self.is_kept:
+            steps = spaced(str(self.keep_steps), self.steps)
+            callbacks.append(StepKeeper(self.directory / STEPS / self.name, model, steps, start.ordinary))
+        return train(start, examples, self.recipe, settings, self.record, epochs=Epochs(callbacks=callbacks))

@@ -67,7 +67,8 @@ def run(
     parts = {model.share: text.part(model.share) for model in models}
     planned = [
         PretrainingRun(
-            *(model, seed, schedule.recipe, parts[model.share], text_settings, environment.directory, settings.seed)
+            *(model, seed, schedule.recipe, parts[model.share], text_settings, environment.directory, settings.seed),
+            keep_steps=plan.keep_steps,
         )
         for model, seed in product(models, seeds)
     ]
