@@ -514,6 +514,22 @@ SUITE = b"""{"good": "It rains.", "bad": ["It rain."], "phenomenon": "number", "
 BLIMP = b'{"UID": "a", "pair_id": "0", "linguistics_term": "b", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
 MARVIN = b"construction\tcondition\tsource_index\tgood\tbad\tbad2\nnpi\tpast\t0\tno a ever\tthe a ever\ta no ever\n"
 
+LINZEN = b"orig_sentence\tverb\tverb_pos\tverb_index\tn_diff_intervening\n" + b"".join(
+    b'the " cat " %s\t%s\t%s\t5\t1\n' % (verb, verb, tag) for verb, tag in ((b"is", b"VBZ"), (b"are", b"VBP"))
+)
+COPA = b'{"premise": "Rain.", "choice1": "Wet.", "choice2": "Dry.", "question": "effect", "label": 0}\n'
+WSC = b"""{"text": "Ann ran; she fell.", "target": {"span1_text": "Ann", "span2_text": "she", "span2_index": 2}, \
+"label": true}
+"""
+MULTIRC = b"""{"passage": {"text": "Ann ran.", "questions": \
+[{"question": "Who?", "answers": [{"text": "Ann", "label": 1}]}]}}
+"""
+RECORD = b"""{"passage": {"text": "Ann saw Tom.", "entities": [{"start": 0, "end": 2}, {"start": 8, "end": 10}]}, \
+"qas": [{"query": "@placeholder saw.", "answers": [{"text": "Ann"}]}]}
+"""
+ASKED = b"""{"data": [{"paragraphs": [{"context": "Ann ran.", "qas": [{"question": "Who?", \
+"answers": [{"text": "Ann", "answer_start": 0}]}]}]}]}"""
+
 FACT = b'{"predicate_id": "P19", "sub_label": "Ann Lee", "obj_label": "Rome"}\n'
 GOOGLE_RE = FACT.replace(b"predicate_id", b"relation").replace(b"P19", b"place_of_birth")
 PATTERN = b'{"predicate_id": "P19", "pattern": "[X] is from [Y]."}\n'
@@ -562,10 +578,16 @@ TARGETS: dict[str, Target] = {
     "winogender": corpus_file("all_sentences.tsv", WINOGENDER, "winogender", {"occupations-stats.tsv": SHARES}),
     "winogender, shares": corpus_file("occupations-stats.tsv", SHARES, "winogender", {"all_sentences.tsv": WINOGENDER}),
     "glue": corpus_file("dev.tsv", STSB, "glue", task="stsb"),
+    "superglue, choices": corpus_file("val.jsonl", COPA, "superglue", task="copa"),
+    "superglue, names": corpus_file("val.jsonl", RECORD, "superglue", task="record"),
+    "superglue, answers": corpus_file("val.jsonl", MULTIRC, "superglue", task="multirc"),
+    "superglue, pronouns": corpus_file("val.jsonl", WSC, "superglue", task="wsc"),
+    "squad": corpus_file("dev-v1.1.json", ASKED, "squad"),
     "suite": suite_file("x.jsonl", SUITE),
     "suite, blimp": suite_file("blimp.jsonl", BLIMP),
     "suite, marvin_linzen": suite_file("marvin_linzen.tsv", MARVIN),
     "suite, agreement": suite_file("gulordava_generated.tab", GULORDAVA),
+    "suite, linzen": suite_file("agr_50_mostcommon_10K.tsv", LINZEN),
     "suite, lama": suite_file(
         "trex_pairs.jsonl", FACT, {"relations.jsonl": b'{"relation": "P19", "template": "[X] is from [Y]."}'}
     ),
