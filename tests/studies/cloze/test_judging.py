@@ -52,6 +52,12 @@ def test_what_is_planted_is_found_and_stands_beside_the_models_own_scores(tmp_pa
     assert rows[licensed][1] == "100.0" and rows[turned] == [rows[turned][0], None, "0.0", "0.0", "0.0"]
 
 
+def test_the_good_sentence_has_to_lead_all_worse_ones() -> None:
+    columns = judged([np.array([1.0, -0.5, 2.0]), np.array([1.0, 0.5, -2.0])])
+    assert columns["judged_pairs"].tolist() == [0, 1] and columns["judged_both"].tolist() == [0, 0]
+    assert columns["judged_sentences"].tolist() == [0.75, 0.75]
+
+
 def test_log_odds_are_those_of_single_sentences_whichever_label_comes_first(tmp_path: Path) -> None:
     (suite,) = read_suites([written(tmp_path, *PAIRS)])
     for first, sign in (("LABEL_0", 1), ("acceptable", -1)):

@@ -1,6 +1,7 @@
 """Senses of words: the nearest training case beside scikit-learn and loops, what is planted, and what is not there."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from headscope.studies.layers.layers import study
 from headscope.studies.layers.layers.groups import Units
 from headscope.studies.layers.layers.measure import UnitDraws
 from headscope.studies.layers.layers.sampling import TASKS, TaskCases, first_sense, sample
-from headscope.studies.layers.layers.senses import MeasuredSenses, measured_senses
+from headscope.studies.layers.layers.senses import MeasuredSenses, measured_senses, silhouettes
 from headscope.studies.layers.layers.tasks import ProbeCase
 from headscope.studies.layers.layers.texts import PARTS, split
 from headscope.studies.layers.layers.unit_states import UnitStates
@@ -171,6 +172,19 @@ def test_cases_are_of_words_with_several_training_senses_some_of_each_word_in_tu
     assert cases.classes == ("money", "shore") and cases.rare == 0
     documents = [{texts.units[case.text] for case in cases.cases[part]} for part in ("train", "report")]
     assert not documents[0] & documents[1]
+
+
+def test_words_with_one_sense_among_the_drawn_training_cases_are_left_out() -> None:
+    cases = [ProbeCase(number, ((0, 1),), ("one",) if number % 3 else ("two", "one"), "a") for number in range(30)]
+    task = replace(TASKS["sense"], cases=lambda *_: iter([*cases, ProbeCase(30, ((0, 1),), ("one", "two"), "b")]))
+    ((sampled,), _) = sample(split([corpus(0)], [], 0.2, 0), [task], 40, 0)
+    assert {part: len(some) for part, some in sampled.cases.items()} == {"train": 30, "choose": 10, "report": 30}
+
+
+def test_a_sense_of_one_case_has_no_silhouette() -> None:
+    clear, values = silhouettes(np.eye(5)[None], ["a", "b", "a", "c", "b"])
+    assert clear.tolist() == [0, 1, 2, 4] and values.tolist() == [[0, 0, 0, 0]]
+    assert [part.size for part in silhouettes(np.eye(3)[None], ["a", "a", "b"])] == [0, 0]
 
 
 def test_what_is_refused() -> None:
