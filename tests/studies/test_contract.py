@@ -278,6 +278,7 @@ ONE_EXAMPLE = {
     *("accuracy_by_condition_ci", "accuracy_beyond_ci", "chosen_preference_gap_ci", "uuas_by_rank_ci"),
     *("loss_ci", "perplexity_ci", "accuracy_ci", "loss_gain_ci", "accuracy_gain_ci"),
     *("expected_layer_ci", "gain_concentration_ci", "mix_concentration_ci", "first_wording_gain_ci"),
+    *("accuracy_of_best_wording_ci", "best_wording_gain_ci"),
     *("agreement_ci", "final_divergence_ci", "settled_ci", "final_first_ci", "right_ci", "final_rank_ci"),
     *("settling_layer_ci", "right_change_ci", "right_gain_ci", "right_most_frequent_ci"),
 }

@@ -12,7 +12,7 @@ from headscope import HeadscopeError, Settings, results, wrap
 from headscope.report.study_page import study_page
 from headscope.studies.size.ablate.beside_gates import LOSS, variables
 from headscope.studies.size.ablate.gains import Gains
-from support.marked_result import ATTRIBUTES
+from support.marked_result import ATTRIBUTES, marked
 from support.planted_task import planted_classifier, planted_task
 from support.runs import ablate as run
 from support.tiny import tiny_tokenizer
@@ -75,8 +75,8 @@ def test_a_result_with_gates_is_compared_and_one_of_another_model_is_refused(tmp
     assert float(result["gate_correlation"].sel(ranking=LOSS)) > 0.9
     texts = " ".join(finding.text for finding in (*study_page(result).highlights(), *study_page(result).findings()))
     assert "Rank correlation over 8 heads of trained gates" in texts
-    other = saved(tmp_path / "other", gates, "ff")
-    with pytest.raises(HeadscopeError, match="has gates of another model; name one of this model"):
-        run(model, planted_task(), Settings(resamples=50), beside=[other], **options)
-    with pytest.raises(HeadscopeError, match="both have gates; name one of them"):
-        run(model, planted_task(), Settings(resamples=50), beside=[folder, other], **options)
+    other, few, swept = saved(tmp_path / "other", gates, "ff"), marked(tmp_path / "few", (1, 1), of=(1, 2)), list[int]()
+    for beside, words in (([other], "gates of another"), ([folder, other], "both have"), ([few], "with other heads")):
+        with pytest.raises(HeadscopeError, match=words):
+            run(model, planted_task(), Settings(on_total=swept.append), beside=beside, **options)
+    assert not swept  # nothing is computed before

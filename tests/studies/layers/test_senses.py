@@ -103,7 +103,7 @@ def test_silhouettes_are_those_of_scikit_learn() -> None:
             labels = list(map(first_sense, members))
             kept = [index for index, label in enumerate(labels) if labels.count(label) > 1]
             vectors = tables[space].astype(np.float64)[[members[index].text for index in kept]]
-            values += silhouette_samples(vectors, [labels[index] for index in kept], metric="cosine").tolist()
+            values += [*silhouette_samples(vectors, [labels[index] for index in kept], metric="cosine")]
         senses = measured(cases, tables)
         assert senses.silhouette.count == len(values)
         assert senses.silhouette.mean[space] == pytest.approx(np.mean(values), abs=1e-4)

@@ -3,7 +3,6 @@
 Michel et al. 2019, section 5: the effect of pruning a head in one test set and in another.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,17 +24,14 @@ TENTH = 10
 
 
 def variables(
-    beside: Mapping[str, xr.Dataset], single: Gains, counts: tuple[int, ...], seed: int
+    others: dict[str, xr.DataArray], single: Gains, counts: tuple[int, ...], seed: int
 ) -> dict[str, xr.DataArray]:
-    """The loss of score without each head beside that of other results of `ablate`, by their folders.
+    """The loss of score without each head beside that of other tasks.
 
-    * `single`: gains without each head of the model, in their order; `counts`: the number of heads of each layer.
+    * `others`: by folder, see `gains_of`; `single`: gains without each head, in their order; `counts`: heads by layer.
 
     Examples of this task are resampled; the losses of another result are drawn from its intervals, as normal numbers.
-
-    Raises `HeadscopeError` for a result of another study, of a model with other heads, or without a score of this task.
     """
-    others = {folder: _gains(folder, result, list(single.metrics), counts) for folder, result in beside.items()}
     names, random = _names(others), np.random.default_rng(seed)
     added = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
     correlations, bounds, shared = [], [], []
@@ -54,8 +50,11 @@ def variables(
     return added.arrays
 
 
-def _gains(folder: str, result: xr.Dataset, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
-    """The gains of another result, [head, metric], with their bounds; NaN for a score that it does not have."""
+def gains_of(folder: str, result: xr.Dataset, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
+    """The gains of another result, [head, metric], with their bounds; NaN for a score that it does not have.
+
+    Raises `HeadscopeError` for a result of another study, of a model with other heads, or without a score of this task.
+    """
     if "head_gain" not in result:
         raise HeadscopeError(f"result '{folder}' is not a result of ablate; name one for --beside")
     gains = result["head_gain"].transpose("layer", "head", "metric")

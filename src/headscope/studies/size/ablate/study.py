@@ -118,9 +118,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             "(--heads-of, --pairs, --one-head, --beside)"
         )
     asked = compared.sets(counts, settings.seed)
-    others, gates = beside_gates.parted([*map(str, beside or [])], model)
+    beside_it, gates = beside_gates.parted([*map(str, beside or [])], model)
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
+    others = {name: across_tasks.gains_of(name, result, [*scores], counts) for name, result in beside_it.items()}
     read = replace(task, kind="classification") if task.pairs else task
     inputs = item_inputs(model, task.items) if task.items else task_inputs(model, read, task.dev, settings.seed)
     phenomena = [item.phenomenon for item in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
