@@ -54,15 +54,15 @@ def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
     return xr.DataArray(array.variable, {**array.coords, **beside}, name=array.name)
 
 
-def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
-    """The arrays, to be put together: where one has an interval or a number of cases, the others have NaN there.
+def joined(arrays: Sequence[xr.DataArray], dim: str | xr.Variable) -> xr.DataArray:
+    """The arrays as one along a dimension: where one has an interval or a number of cases, the others have NaN there.
 
-    >>> one, other = same_bounds([xr.DataArray([0.5], dims="layer"), xr.DataArray(0.5, {"lower": 0.25})])
-    >>> one["lower"].values.tolist()
-    [nan]
+    >>> first, second = (xr.DataArray([0.5], dims="layer") for _ in range(2))
+    >>> joined([first, second.assign_coords(lower=("layer", [0.25]))], "layer")["lower"].values.tolist()
+    [nan, 0.25]
     """
     bounds = {bound for array in arrays for bound in MEASURED if bound in array.coords}
-    return [
+    parts = [
         array.assign_coords(
             {
                 bound: array.variable.copy(data=np.full(array.shape, np.nan))
@@ -72,6 +72,7 @@ def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
         )
         for array in arrays
     ]
+    return xr.concat(parts, dim, coords="different", compat="equals", join="outer")
 
 
 def in_series(arrays: Mapping[str, xr.DataArray], dim: str = "series") -> xr.DataArray:
@@ -80,11 +81,9 @@ def in_series(arrays: Mapping[str, xr.DataArray], dim: str = "series") -> xr.Dat
     >>> in_series({"model": xr.DataArray([0.5], dims="layer"), "chance": xr.DataArray([0.25], dims="layer")}).dims
     ('layer', 'series')
     """
-    parts = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in arrays.values()])
-    name = parts[0].name
-    along = xr.Variable(dim, list(arrays))
-    joined = xr.concat([part.rename(name) for part in parts], along, coords="different", compat="equals", join="outer")
-    return joined.transpose(..., dim)
+    name = next(iter(arrays.values())).name
+    parts = [array.drop_vars("n_examples", errors="ignore").rename(name) for array in arrays.values()]
+    return joined(parts, xr.Variable(dim, list(arrays))).transpose(..., dim)
 
 
 def tidy(array: xr.DataArray) -> "pd.DataFrame":

@@ -13,7 +13,7 @@ from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import Estimate, agree, first_of, of_array, several, strongest
-from headscope.results import same_bounds
+from headscope.results import joined
 from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.heads.coreference import confusion_page
 from headscope.studies.heads.coreference.card import CARD, GAPS, head_kinds
@@ -219,7 +219,7 @@ def beside_baselines(numbers: Numbers) -> Figure:
     base = base.transpose("mention_type", "baseline")
     names = [WORDS[str(name)] for name in base["baseline"].values]
     base = base.rename(baseline="which").assign_coords(which=names)
-    both = xr.concat(same_bounds([head.expand_dims(which=["best head"]), base]), "which")
+    both = joined([head.expand_dims(which=["best head"]), base], "which")
     attributes = {"long_name": "mentions whose antecedent is found", "units": "share of mentions"}
     both = both.transpose("mention_type", "which").rename("accuracy").assign_attrs(attributes)
     caption = (

@@ -13,7 +13,7 @@ from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, layers_named, number, of_array, spread
-from headscope.results import in_series, same_bounds
+from headscope.results import in_series, joined
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
 # A cosine that differs by less is about the same: random weights change it by so much.
@@ -53,8 +53,7 @@ BY_LAYER = {
 def from_embeddings(numbers: Numbers, name: str) -> xr.DataArray:
     """A variable by layer with its interval, the embeddings as layer 0."""
     layers, first = numbers.array(name), numbers.array(f"embeddings_{name}").expand_dims(layer=[0])
-    joined = xr.concat(same_bounds([first, layers]), "layer").transpose("layer", ...)
-    return joined.rename(name).assign_attrs(layers.attrs)
+    return joined([first, layers], "layer").transpose("layer", ...).rename(name).assign_attrs(layers.attrs)
 
 
 def those_with_values(numbers: Numbers, names: Mapping[str, str]) -> dict[str, xr.DataArray]:

@@ -10,7 +10,7 @@ from headscope.figures.by_layer import layer_grid, layer_scores
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.results import same_bounds
+from headscope.results import joined
 from headscope.studies.layers.layers.tables import centres, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"
@@ -56,7 +56,7 @@ def grid(numbers: Numbers) -> Figure:
         "After Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
     )
     first = result["score_embeddings"].expand_dims(layer=[0], axis=1)
-    array = xr.concat([first, result["score"]], "layer").assign_attrs(result["score"].attrs).rename("score")
+    array = joined([first, result["score"]], "layer").assign_attrs(result["score"].attrs).rename("score")
     return Figure("score", GRID, layer_scores(array, marks, mark, **_framed(numbers)), caption, "score")
 
 
@@ -92,7 +92,7 @@ def pieces(numbers: Numbers) -> Iterator[Figure]:
     """Errors of the values of numbers from the embeddings on, a line for each number of pieces."""
     first = numbers.array("error_by_pieces_embeddings").expand_dims(layer=[0])
     layers = numbers.array("error_by_pieces").drop_vars("n_examples", errors="ignore")
-    array = xr.concat(same_bounds([first, layers]), "layer").rename("error_by_pieces")
+    array = joined([first, layers], "layer").rename("error_by_pieces")
     array.attrs |= layers.attrs
     for task in tasks(numbers):
         errors = array.sel(task=task.name, drop=True).dropna("pieces", how="all")
@@ -138,8 +138,8 @@ def _answers(cases: list[dict[str, Any]]) -> Table:
 def layer_numbers(numbers: Numbers) -> Iterator[LayerNumber]:
     """The score of each task from the embeddings on; other cases than those of the score choose the layer."""
     first = numbers.array("score_embeddings").expand_dims(layer=[0])
-    joined = xr.concat(same_bounds([first, numbers.array("score")]), "layer")
+    all_layers = joined([first, numbers.array("score")], "layer")
     for task in tasks(numbers):
-        array = joined.sel(task=task.name, drop=True)
+        array = all_layers.sel(task=task.name, drop=True)
         if bool(array.notnull().any()):
             yield LayerNumber("Probing classifiers", task.words, array, task.layer)

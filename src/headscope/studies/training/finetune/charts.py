@@ -8,7 +8,7 @@ from headscope.figures.dot_rows import dot_rows
 from headscope.report.declared import Chart
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
-from headscope.results import in_series, same_bounds
+from headscope.results import in_series, joined
 from headscope.studies.training.finetune.seed_findings import runs_of
 from headscope.studies.training.finetune.tasks import TaskNumbers, by_task, tasks
 
@@ -43,7 +43,7 @@ def simple(numbers: Numbers) -> Figure:
         series |= {name: result["baseline_score"].sel(task.where | {"baseline": name}) for name in task.simple_models}
         plain = {name: part.drop_vars(["baseline", "init", "metric"], errors="ignore") for name, part in series.items()}
         rows.append(in_series(plain).assign_coords(task=task.name))
-    array = xr.concat(rows, "task", join="outer").transpose("task", "series").rename("score")
+    array = joined(rows, "task").transpose("task", "series").rename("score")
     array = array.assign_attrs(result["score"].attrs | {"long_name": SIMPLE})
     return Figure("simple", SIMPLE, dot_rows(array), WITHOUT_ATTENTION, "baseline_score")
 
@@ -91,14 +91,14 @@ def _rows(array: xr.DataArray) -> xr.DataArray:
 def _beside_paper(scores: xr.DataArray, result: xr.Dataset) -> xr.DataArray:
     """The scores and the paper's as two panels."""
     paper = _rows(result["paper_score"]).rename("score").reindex_like(scores)
-    both = xr.concat(same_bounds([scores, paper]), "whose", coords="different", compat="equals")
+    both = joined([scores, paper], "whose")
     return both.assign_coords(whose=[OURS, PAPERS]).transpose("task", "init", "whose").assign_attrs(scores.attrs)
 
 
 def _beside_chance(numbers: Numbers) -> xr.DataArray:
     """The scores, and before them that of always giving the same answer."""
     array, chance = numbers.array("score"), numbers.result["chance"].expand_dims(init=[SAME])
-    both = xr.concat(same_bounds([chance, array]), "init", coords="different", compat="equals")
+    both = joined([chance, array], "init")
     return _rows(both.rename("score").assign_attrs(array.attrs))
 
 
