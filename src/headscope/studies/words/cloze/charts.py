@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.dot_rows import dot_rows
+from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.results import in_series
@@ -66,7 +67,7 @@ def _rows(numbers: Numbers, stem: str, section: str, array: xr.DataArray, title:
         count = part.sizes["phenomenon"]
         more = f" The first {MOST_ROWS} of {count} phenomena." if count > MOST_ROWS else ""
         if count:
-            part = part[:MOST_ROWS].assign_attrs(array.attrs | {"long_name": f"{title}: {suite}"})
+            part = part[:MOST_ROWS].assign_attrs(array.attrs | {"long_name": f"{title}: {label('suite', suite)}"})
             yield Figure(f"{stem}-{suite}", section, dot_rows(part), f"{caption}{more}", str(array.name))
 
 
@@ -87,5 +88,5 @@ def conditions(numbers: Numbers) -> Iterator[Figure]:
         labels = [name for name in array["condition"].values.tolist() if name.partition(": ")[0] in phenomena]
         if len(labels) > 1:
             part = array.sel(condition=labels[:MOST_ROWS])
-            part = part.assign_attrs(array.attrs | {"long_name": f"Accuracy by condition: {suite}"})
+            part = part.assign_attrs(array.attrs | {"long_name": f"Accuracy by condition: {label('suite', suite)}"})
             yield Figure(f"conditions-{suite}", "Conditions", dot_rows(part), CAPTION, "accuracy_by_condition")
