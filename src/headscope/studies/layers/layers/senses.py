@@ -86,7 +86,7 @@ def guesses(queries: Directions, training: Directions, senses: list[str]) -> lis
     * `queries`, `training`: vectors of length 1; `senses`: those of the training cases.
 
     >>> training = np.array([[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.5, 0.5]]])
-    >>> guesses(np.array([[[0.8, 0.6], [0.6, 0.8]]]), training, ["bank", "shore", "bank", "shore"])
+    >>> guesses(np.array([[[0.8, 0.6], [0.6, 0.8]]]), training, ["bank", "shore", "bank", "bank"])
     [['bank', 'bank'], ['bank', 'bank']]
     """
     counts = Counter(senses)
@@ -114,7 +114,7 @@ def silhouettes(
         return clear[:0], np.empty((len(directions), 0))
     distances = 1 - directions[:, clear] @ directions[:, clear].mT
     distances[distances < TIE] = 0  # rounding is no distance
-    return clear, np.stack([silhouette_samples(space, labels, metric="precomputed") for space in distances])
+    return clear, np.array([silhouette_samples(space, labels, metric="precomputed") for space in distances])
 
 
 def _directions(tables: Sequence[Float[np.ndarray, "row width"]], rows: Sequence[int]) -> Directions:
