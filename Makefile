@@ -49,7 +49,7 @@ out/real/ready: tests/real/requirements.txt tests/real/download.py $(READY)
 	rm -rf out/real/site
 	touch $@
 
-test-real: out/real/ready  ## what two trained models give is what docs/measured says; in an hour on two cores
+test-real: out/real/ready  ## what two trained models give is what docs/measured says; in 15 minutes on two cores
 	$(BIN)/pytest tests/real/gemma.py tests/real/antiberty.py
 
 # What a change most often breaks: names and catalogs, docstrings, measures, statistics, passes, results, command line,
