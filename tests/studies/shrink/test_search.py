@@ -14,7 +14,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.models.head_slicing import sharing
-from headscope.outputs.size_and_speed import megabytes
+from headscope.outputs.size_and_speed import megabytes, pass_seconds
 from headscope.report.numbers import Numbers
 from headscope.storage import codec
 from headscope.storage.lines import line_of
@@ -198,16 +198,16 @@ def test_of_a_decoder_whole_kv_heads_go_with_the_heads_that_share_them(fine: boo
     original = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUIET, ("heads",), fine=fine)
     reached, size = {original.size}, original.size
     while steps := [smaller for part, smaller in original.smaller(size, 4) if part.startswith("heads")]:
-        size = steps[0]
-        reached.add(size)
+        reached.add(size := steps[0])
     assert {number for size in reached for number in size.heads} == {2, 4, 6}
-    once = original.size.with_numbers((0, 1), heads=4)
-    kept = original.kept(once).heads
-    assert kept == ((0, 1, 4, 5), (2, 3, 4, 5))
-    smaller = original.cut(once)
+    smaller = original.cut(once := original.size.with_numbers((0, 1), heads=4))
+    assert original.kept(once).heads == ((0, 1, 4, 5), (2, 3, 4, 5))
     assert smaller.capture.heads == (4, 4) and sharing(smaller) == 2
     assert original.cache(original.size) == 2 * 3 * 4 * 4 and original.cache(once) == 2 * 2 * 4 * 4
     assert not gate_shapes(original)
+    rows = list[int]()
+    model.network.lm_head.register_forward_pre_hook(lambda head, states: rows.append(states[0].shape[1]))
+    assert pass_seconds(model, torch.full((2, 8), 5)) > 0 and rows == [1]  # not the logits of all tokens
 
 
 @pytest.mark.parametrize(("sizes", "said"), [([96, 96], ""), ([192, 96], "take 96 bytes, not 192")])
