@@ -50,7 +50,7 @@ LIMITS = {
     "tests: asserts on more than 60 characters": 8,
     "tests: lines": 65_446,
     "tests: monkeypatch.setattr": 204,
-    "docs: words": 64_536,
+    "docs: words": 64_559,
 }
 
 
