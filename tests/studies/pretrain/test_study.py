@@ -148,7 +148,7 @@ def test_workers_train_the_same_models(folder: str, finished: tuple[xr.Dataset, 
 def test_shapes_and_parts_of_the_text_are_compared_as_ways(folder: str, tmp_path: Path) -> None:
     labels = ["tokens 1x2x8 50%", "tokens 1x2x8 100%", "tokens 2x1x8 50%", "tokens 2x1x8 100%"]
     result = pretrained(*(folder, tmp_path), ways="tokens", shapes="1x2x8, 2x1x8", amount="50%,100%", seeds=1, epochs=1)
-    assert result["way"].values.tolist() == labels
+    assert result["way"].values.tolist() == labels and result.attrs["model"].startswith("1x2x8, 2x1x8: trained")
     models = [
         AutoModelForMaskedLM.from_pretrained(tmp_path / "models" / f"{way.replace(' ', '-')}-0") for way in labels
     ]

@@ -87,7 +87,7 @@ def run(
         [encoded.unit for encoded in text.dev],
         settings,
     )
-    attributes = _attributes(planned[0], corpus, settings, environment.sha256) | {
+    attributes = _attributes(planned, corpus, settings, environment.sha256) | {
         "tokenizer_of": environment.checkpoint.name,
         "recipe": json.dumps(
             {"shapes": plan.shapes, "amount": plan.amount, "masked": plan.masked, "seeds": plan.seeds}
@@ -99,11 +99,10 @@ def run(
     return results.check(variables.assign_attrs(attributes))
 
 
-def _attributes(run: PretrainingRun, corpus: Documents, settings: Settings, sha256: str) -> dict[str, Any]:
-    start, text = run.start(), run.text
-    model = replace(
-        wrap(start.network, start.tokenizer), name=f"{run.planned.shape}: trained from random weights", sha256=sha256
-    )
+def _attributes(runs: list[PretrainingRun], corpus: Documents, settings: Settings, sha256: str) -> dict[str, Any]:
+    start, text = runs[0].start(), runs[0].text
+    name = f"{', '.join(dict.fromkeys(str(run.planned.shape) for run in runs))}: trained from random weights"
+    model = replace(wrap(start.network, start.tokenizer), name=name, sha256=sha256)
     return provenance("pretrain", model, corpus, settings) | {
         "n_examples": len(text.train) + len(text.dev),
         "n_tokens": sum(map(len, text.train)) + sum(map(len, text.dev)),
