@@ -126,3 +126,12 @@ def plain_name(name: str) -> str:
     True
     """
     return name.casefold().replace("-", "").replace("_", "")
+
+
+def spelled(name: str, names: Iterable[str]) -> str | None:
+    """The one of some names that is this one, as it is spelled there; None for another name.
+
+    >>> spelled("sts_b", ["MRPC", "STS-B"]), spelled("mine", ["MRPC"])
+    ('STS-B', None)
+    """
+    return {plain_name(word): word for word in names}.get(plain_name(name))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from headscope import catalog
 from headscope.corpora.parsing.lines import opened
-from headscope.corpora.readers.glue import FILES, glue_name
-from headscope.errors import HeadscopeError, plain_name
+from headscope.corpora.readers.glue import FILES, GLUE
+from headscope.errors import HeadscopeError, plain_name, spelled
 from headscope.front.cli.parameters import as_words
 from headscope.front.survey.costs import BATCH, BUILT_IN, LIBRARIES, shape_of
 from headscope.front.survey.plan import in_survey
@@ -106,14 +106,14 @@ def _options(run: Run, tasks: list[str], limit: int | None) -> list[str]:
 
 def _has(folder: Path, task: str, train: bool) -> bool:
     """Whether a folder of GLUE has the dev split of a task, and its train split where that is wanted."""
-    if glue_name(task) is None:
+    if spelled(task, GLUE) is None:
         raise HeadscopeError(f"task '{task}' is not one of GLUE")
     return all(_glue_files(folder, [task], split) for split in (("dev", "train") if train else ("dev",)))
 
 
 def _glue_files(folder: Path, tasks: Iterable[str], split: str) -> list[Path]:
     """The files of a split of some tasks in a folder of GLUE."""
-    names = {plain_name(str(glue_name(task))) for task in tasks}
+    names = {plain_name(str(spelled(task, GLUE))) for task in tasks}
     folders = [path for path in folder.iterdir() if plain_name(path.name) in names]
     files = (path / f"{name}{end}" for path in folders for name in FILES[split] for end in ("", ".gz"))
     return [file for file in files if file.is_file()]

@@ -1,6 +1,6 @@
 """Tasks of GLUE (and SNLI), from the folders that GLUE is distributed in, with their labels and metrics."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from headscope.corpora.options import Options
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers import table
-from headscope.errors import HeadscopeError, plain_name, suggest
+from headscope.errors import HeadscopeError, plain_name, spelled, suggest
 from headscope.linguistics.sentence import Example
 
 SUFFIXES: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def locate(source: str, options: Options) -> list[str]:
         return [source]
     if not path.is_dir():
         raise HeadscopeError(f"corpus '{source}' does not exist; name the folder of a GLUE task")
-    task = _known_task(options.task or path.name, source)
+    task = known_task(options.task or path.name, source)
     folders = [path, *sorted(path.iterdir())] if options.task else [path]
     folder = next((folder for folder in folders if plain_name(folder.name) == plain_name(task)), None)
     if folder is None and table.split_file(path, [name for names in HUB_SPLITS.values() for name in names]):
@@ -82,7 +82,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """The task's examples; labels as they are in the file, scores of STS-B as numbers."""
-    task = _known_task(options.task or Path(source).parent.name, source)
+    task = known_task(options.task or Path(source).parent.name, source)
     from_hub = table.PART.fullmatch(Path(source).name) is not None
     columns = None if from_hub else GLUE[task].columns
     for item in table.examples(source, replace(options, columns=options.columns or columns)):
@@ -119,16 +119,8 @@ def _files(folder: Path, split: str, options: Options) -> list[str]:
     raise HeadscopeError(f"corpus '{folder}': no split '{split}'; there is: {there}")
 
 
-def glue_name(name: str) -> str | None:
-    """GLUE's spelling of a task's name; None for a task outside GLUE.
-
-    >>> glue_name("sts_b"), glue_name("sst2"), glue_name("mine")
-    ('STS-B', 'SST-2', None)
-    """
-    return {plain_name(task): task for task in GLUE}.get(plain_name(name))
-
-
-def _known_task(name: str, source: str) -> str:
-    if task := glue_name(name):
+def known_task(name: str, source: str, tasks: Iterable[str] = GLUE, benchmark: str = "GLUE") -> str:
+    """A benchmark's spelling of the name of one of its tasks. Raises `HeadscopeError` for another task."""
+    if task := spelled(name, tasks):
         return task
-    raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, GLUE)}")
+    raise HeadscopeError(f"corpus '{source}': no {benchmark} task '{name}'; {suggest(name, tasks)}")

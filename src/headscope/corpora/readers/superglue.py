@@ -11,7 +11,8 @@ from typing import NamedTuple
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.problems import Bad, Skipped
-from headscope.errors import HeadscopeError, plain_name, suggest
+from headscope.corpora.readers.glue import known_task
+from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
@@ -94,15 +95,6 @@ SUPERGLUE = {
 }
 
 
-def superglue_name(name: str) -> str | None:
-    """SuperGLUE's spelling of a task's name; None for another task.
-
-    >>> superglue_name("multi_rc"), superglue_name("rte")
-    ('MultiRC', None)
-    """
-    return {plain_name(task): task for task in SUPERGLUE}.get(plain_name(name))
-
-
 def locate(source: str, options: Options) -> list[str]:
     """The file of a task: of its own folder, or of the folder that holds all tasks.
 
@@ -110,7 +102,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if the task is unknown, or there is no such file.
     """
-    path, task = Path(source), _task_named(options.task or Path(source).name, source)
+    path, task = Path(source), known_task(options.task or Path(source).name, source, SUPERGLUE, "SuperGLUE")
     if path.is_file():
         return [source]
     split = options.split or "dev"
@@ -126,18 +118,12 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """The task's examples; the label of a choice is its number."""
-    read = SUPERGLUE[_task_named(options.task or Path(source).parent.name, source)].examples
+    task = known_task(options.task or Path(source).parent.name, source, SUPERGLUE, "SuperGLUE")
     for record in records(source):
         if not isinstance(record, Record):
             yield record
             continue
         try:
-            yield from read(record, f"{Path(source).name}:{record.line}")
+            yield from SUPERGLUE[task].examples(record, f"{Path(source).name}:{record.line}")
         except Bad as bad:
             yield bad
-
-
-def _task_named(name: str, source: str) -> str:
-    if task := superglue_name(name):
-        return task
-    raise HeadscopeError(f"corpus '{source}': no SuperGLUE task '{name}'; {suggest(name, SUPERGLUE)}")

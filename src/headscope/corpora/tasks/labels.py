@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from headscope.corpora import Corpus
-from headscope.corpora.readers.glue import NAMES, glue_name
+from headscope.corpora.readers.glue import GLUE, NAMES
 from headscope.corpora.tasks.task import OF_WORDS, Task, refuse_spans
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, spelled
 from headscope.linguistics.sentence import Example
 
 Label = str | float | None
@@ -95,7 +95,7 @@ def named_order(task: Task, outputs: Sequence[str]) -> tuple[str, ...] | None:
     names = list(map(_plain, outputs))
     if all(UNNAMED.fullmatch(name) for name in names):
         return task.labels if tuple(names) == tuple(map(_plain, task.labels)) else None
-    labels = NAMES.get(glue_name(task.name) or "", ())
+    labels = NAMES.get(spelled(task.name, GLUE) or "", ())
     numbered = {str(number): name for number, name in enumerate(labels)}
     for ours in (list(task.labels), [numbered.get(label, label) for label in task.labels]):
         for plain in (_plain, _meaning, _number):
@@ -128,7 +128,7 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
         return task
     if order := named_order(task, outputs):
         return replace(task, labels=order)
-    are_numbers = glue_name(task.name) is None and task.labels == tuple(map(str, range(expected)))
+    are_numbers = spelled(task.name, GLUE) is None and task.labels == tuple(map(str, range(expected)))
     if not (are_numbers or all(UNNAMED.fullmatch(_plain(name)) for name in outputs)):
         raise HeadscopeError(
             f"model '{model}' has the labels {', '.join(outputs)}, task '{task.name}' has {', '.join(task.labels)}; "

@@ -14,8 +14,8 @@ from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.parsing.columns import with_labels
 from headscope.corpora.parsing.lines import suffix
-from headscope.corpora.readers.glue import GLUE, glue_name
-from headscope.corpora.readers.superglue import SUPERGLUE, superglue_name
+from headscope.corpora.readers.glue import GLUE
+from headscope.corpora.readers.superglue import SUPERGLUE
 from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
 from headscope.corpora.tasks.inference import NAME as INFERENCE
@@ -26,7 +26,7 @@ from headscope.corpora.tasks.next_sentence import next_sentence
 from headscope.corpora.tasks.shortcuts import NAME as SHORTCUTS
 from headscope.corpora.tasks.shortcuts import PAIRS, corpus_of, shortcut_pairs
 from headscope.corpora.tasks.task import Task, TaskKind
-from headscope.errors import HeadscopeError, plain_name
+from headscope.errors import HeadscopeError, plain_name, spelled
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.statistics.split_half import split_in_half
 from headscope.storage.files import opening
@@ -111,7 +111,7 @@ def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
 
     Raises `HeadscopeError` if the folder has no such split.
     """
-    task, split = glue_name(name), options.split or "dev"
+    task, split = spelled(name, GLUE), options.split or "dev"
     corpus = _split(task, data, split, options)
     if corpus is None:
         raise HeadscopeError(f"task '{name}': no split '{split}' in folder '{data}'; add a file {split}.tsv")
@@ -179,7 +179,7 @@ GENERATED = {SHORTCUTS: _shortcuts, INFERENCE: lambda options: inference(options
 
 def _benchmark(name: str) -> str | None:
     """The name of a task of GLUE, of SuperGLUE or of SQuAD as these spell it; None for another task."""
-    return glue_name(name) or superglue_name(name) or (SQUAD if plain_name(name) == plain_name(SQUAD) else None)
+    return spelled(name, (*GLUE, *SUPERGLUE, SQUAD))
 
 
 def _of_benchmark(task: str, dev: Corpus, train: Corpus | None) -> Task:
@@ -207,7 +207,7 @@ def _halves(table: Any, options: Options) -> dict[str, Corpus | None]:
     }
 
 
-def _split(task: str | None, data: str | Path, split: str, options: Options, kind: str = "glue") -> Corpus | None:
+def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
     if task is None:
         path = _table(Path(data), split)
         return _drawn(path, replace(options, kind="table")) if path else None

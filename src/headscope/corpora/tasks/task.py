@@ -19,8 +19,9 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
 TaskKind = Literal["classification", "regression", "choice", "span", "masked", "words", "cloze", "shortcuts"]
-# Tasks of text alone, without labels; those whose examples are right or wrong.
+# Tasks of text alone, without labels; those whose examples are right or wrong; those whose gradients are not read.
 OF_WORDS, RIGHT_OR_WRONG = ("masked", "words"), ("classification", "choice", "cloze", "shortcuts")
+WITHOUT_GRADIENTS = ("choice", "span")
 
 
 @dataclass(frozen=True, kw_only=True)

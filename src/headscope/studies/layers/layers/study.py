@@ -31,7 +31,7 @@ from headscope.studies.layers.layers.removal import Erasers, fit_erasers, remova
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.layers.senses import MeasuredSenses, measured_senses
 from headscope.studies.layers.layers.tasks.spans import NAME, own_tasks, refuse_mixed_spans
-from headscope.studies.layers.layers.texts import Texts, split, windows
+from headscope.studies.layers.layers.texts import Part, Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.layers.variables import removal_variables, sense_variables, to_variables
 
@@ -99,11 +99,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     options = {"trainings": trainings, "held_out": held_out, "tasks": tasks, "cases": cases, "full": full}
-    texts, sampled, left_out, units, groups, part = _planned(model, treebanks, settings, **options)
+    planned = _planned(model, treebanks, settings, **options)
+    texts, sampled, _, units, groups, _ = planned
     sense_cases = next((cases for cases in sampled if cases.task.is_sense), None)
-    wanted = _wanted(groups)
-    if sense_cases:
-        wanted[sense_cases.task.name] = sum(len(sense_cases.cases[part]) for part in ("train", "report"))
     to_remove = removable(remove, sampled) if remove else []
     if to_remove:
         model = with_words_head(model)
@@ -126,15 +124,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
                 erasers.update(fit_erasers(to_remove, states, units, half_scales(model), draws))
             parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
             tasks = measured(present, states.tables, pass_settings, draws, model.device, **parts)
-            senses = sense_cases and measured_senses(sense_cases, units, states, draws)
-            return states, tasks | ({sense_cases.task.name: senses.task} if sense_cases and senses else {}), senses
+            if sense_cases is None:
+                return states, tasks, None
+            senses = measured_senses(sense_cases, units, states, draws)
+            return states, tasks | {sense_cases.task.name: senses.task}, senses
 
     states, scored, senses = tasks_on(lambda: model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     untrained_parts = {seed: tasks_on(partial(untrained, model, seed), without, False)[1:] for seed in seeds}
     of_random = {seed: tasks for seed, (tasks, _) in untrained_parts.items()}
     order = [cases.task for cases in sampled]
-    lost = {name: number - scored[name].train_cases - scored[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, scored, of_random)
     if senses:
         variables |= sense_variables(senses, {seed: other for seed, (_, other) in untrained_parts.items() if other})
@@ -142,21 +141,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         words = word_losses(model, texts, predicted, draws, settings)
         removals = {name: removal(words, fitted, settings.on_progress) for name, fitted in erasers.items()}
         variables |= removal_variables(order, removals)
-    attributes |= states.read | {
-        "read_in_part": part,
+    attributes |= states.read | _read_and_left_out(planned, scored, trainings or ())
+    attributes |= {
         "resampled": joint_resampled(treebanks),
-        "tasks": json.dumps(
-            {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False
-        ),
-        "left_out": json.dumps(left_out),
-        "late": json.dumps(_late(sampled, scored, units, texts), ensure_ascii=False),
-        "training": json.dumps(
-            {
-                "corpora": [corpus.name for corpus in trainings or ()],
-                "sha256": [corpus.sha256 for corpus in trainings or ()],
-            }
-        ),
-        "sentences": json.dumps({purpose: len(numbers) for purpose, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
         "options": json.dumps(
             {"pooling": pooling, "cases": max(cases, FULL) if full else cases, "held_out": held_out}
@@ -229,12 +216,33 @@ def _take_two_minutes(texts: Texts, settings: Settings) -> str:
     return part
 
 
-def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:
-    """The cases to train on and to report of each task."""
+def _wanted(planned: _Planned) -> dict[str, int]:
+    """The cases to train on and to report of each task, before those without a token are lost."""
+    parts: tuple[Part, ...] = ("train", "report")
+    senses = [cases for cases in planned.sampled if cases.task.is_sense]
     return {
-        answers.name: sum(int(answers.present(part).sum()) for part in ("train", "report"))
-        for group in groups
+        answers.name: sum(int(answers.present(part).sum()) for part in parts)
+        for group in planned.groups
         for answers in group.answers
+    } | {cases.task.name: sum(len(cases.cases[part]) for part in parts) for cases in senses}
+
+
+def _read_and_left_out(
+    planned: _Planned, scored: Mapping[str, MeasuredTask], trainings: Sequence[Corpus]
+) -> dict[str, str]:
+    """The attributes that say what was read: tasks and sentences, what was left out, and what is read late."""
+    texts, sampled, left_out, units, _, part = planned
+    read = {name: task.train_cases + task.report_cases for name, task in scored.items()}
+    lost = {name: number - read[name] for name, number in _wanted(planned).items()}
+    described_tasks = {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}
+    training = {"corpora": [corpus.name for corpus in trainings], "sha256": [corpus.sha256 for corpus in trainings]}
+    return {
+        "read_in_part": part,
+        "tasks": json.dumps(described_tasks, ensure_ascii=False),
+        "left_out": json.dumps(left_out),
+        "late": json.dumps(_late(sampled, scored, units, texts), ensure_ascii=False),
+        "training": json.dumps(training),
+        "sentences": json.dumps({purpose: len(numbers) for purpose, numbers in texts.order.items()}),
     }
 
 

@@ -13,7 +13,7 @@ from headscope import results
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.shortcuts import judge_of
-from headscope.corpora.tasks.task import RIGHT_OR_WRONG, limited
+from headscope.corpora.tasks.task import RIGHT_OR_WRONG, WITHOUT_GRADIENTS, limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.config import query_group
@@ -142,7 +142,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if phenomena and disabled.single:
         variables |= by_phenomenon(swept, phenomena, counts, settings)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
-    elif importance and disabled.single and task.kind != "choice":
+    elif importance and disabled.single and task.kind not in WITHOUT_GRADIENTS:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
         by_estimator = by_gradient(model, task, corpus, kept("importance").quiet, shared)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])

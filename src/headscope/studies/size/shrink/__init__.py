@@ -124,9 +124,7 @@ STUDY = Study(
             "smallest share of the size at which the main metric falls by less than the tolerance",
             *("share", (), NEEDED, SHARE_NEEDED),
         ),
-        Number(
-            *("reloaded_score", "score of the saved model, loaded from its folder", "score", METRIC, HELD_OUT),
-        ),
+        Number("reloaded_score", "score of the saved model, loaded from its folder", "score", METRIC, HELD_OUT),
         Number("chance", "score of always the same answer", "score", METRIC, "the commonest class of dev, or 0"),
         Number(
             "choice_score",

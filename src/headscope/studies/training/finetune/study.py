@@ -12,7 +12,7 @@ import xarray as xr
 from headscope import results
 from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task
-from headscope.corpora.tasks.task import limited
+from headscope.corpora.tasks.task import WITHOUT_GRADIENTS, limited
 from headscope.errors import HeadscopeError, plain_name
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
@@ -91,8 +91,8 @@ def run(  # noqa: PLR0913 (each is an option of the command, or a group)
     rows = [TableRow(task, recipe.max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits, pairs if all_models else pairs[:1])
     options = WayOptions(top_layers=chosen_ways.top_layers, rank=chosen_ways.rank, first_task=first)
-    # no gradients are read of choices and spans
-    heads = design.head_examples if len(pairs) > 1 and all(task.kind not in ("choice", "span") for task in tasks) else 0
+    with_gradients = not any(task.kind in WITHOUT_GRADIENTS for task in tasks)
+    heads = design.head_examples if len(pairs) > 1 and with_gradients else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
     for one in planned:
         open_training(one, environment, settings)

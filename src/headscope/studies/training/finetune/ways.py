@@ -77,11 +77,9 @@ def refuse_other_ways(tasks: tuple[Task, ...], ways: tuple[str, ...]) -> None:
     words = [task.name for task in tasks if task.kind == "words"]
     if words and len(words) < len(tasks):
         raise HeadscopeError(f"task '{words[0]}' trains a head for words, other tasks classifiers; name it by itself")
-    if words and (others := [way for way in ways if way not in TABLE]):
-        raise HeadscopeError(f"task '{words[0]}': way '{others[0]}' trains a classifier; use {', '.join(TABLE)}")
-    spans = [task.name for task in tasks if task.kind == "span"]
-    if spans and (others := [way for way in ways if way not in TABLE]):
-        raise HeadscopeError(f"task '{spans[0]}': way '{others[0]}' trains a classifier; use {', '.join(TABLE)}")
+    headed = [task.name for task in tasks if task.kind in ("words", "span")]
+    if headed and (others := [way for way in ways if way not in TABLE]):
+        raise HeadscopeError(f"task '{headed[0]}': way '{others[0]}' trains a classifier; use {', '.join(TABLE)}")
     choices = [task.name for task in tasks if task.kind == "choice"]
     if choices and "perturbed" in ways:
         raise HeadscopeError(f"task '{choices[0]}': way 'perturbed' reads the loss of classes; leave it out")

@@ -16,9 +16,9 @@ from headscope.studies.training.pretrain.labels import add_label_embeddings
 from headscope.studies.training.pretrain.pairs import add_pair_heads, without_pair_heads
 from headscope.studies.training.pretrain.plan import PlannedModel
 from headscope.studies.training.pretrain.stacking import Stacking
-from headscope.studies.training.pretrain.stages import stages_of, training_set
+from headscope.studies.training.pretrain.stages import objectives_of, training_set
 from headscope.studies.training.pretrain.text import LabText
-from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
+from headscope.studies.training.pretrain.ways import PretrainingWay
 from headscope.training.beginning import RunEnvironment
 from headscope.training.course import CourseRecorder, attention_numbers
 from headscope.training.dataset import DEVLIN
@@ -69,7 +69,7 @@ class PretrainingRun:
     @property
     def objectives(self) -> list[PretrainingWay]:
         """What each objective of the way changes, in the order of its stages."""
-        return [WAYS[way] for stage in stages_of(self.planned.way) for way in stage]
+        return objectives_of(self.planned.way)
 
     @property
     def way(self) -> PretrainingWay:

@@ -13,7 +13,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import Masking
 from headscope.errors import HeadscopeError, suggest
 from headscope.studies.training.pretrain.blocks import TextBlock
-from headscope.studies.training.pretrain.ways import WAYS
+from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs
 
 THEN, AND = "-then-", "+"
@@ -48,6 +48,11 @@ def stages_of(name: str) -> tuple[tuple[str, ...], ...]:
     (('tokens',), ('tokens', 'words'))
     """
     return tuple(tuple(stage.split(AND)) for stage in name.split(THEN))
+
+
+def objectives_of(name: str) -> list[PretrainingWay]:
+    """What each objective of a way changes, in the order of its stages."""
+    return [WAYS[way] for stage in stages_of(name) for way in stage]
 
 
 def refuse_few_epochs(names: Sequence[str], epochs: int) -> None:

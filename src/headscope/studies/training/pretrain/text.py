@@ -18,10 +18,10 @@ from headscope.storage.hashes import hash_of
 from headscope.studies.training.pretrain.blocks import SPECIAL, DocumentPieces, TextBlock, held_out_blocks
 from headscope.studies.training.pretrain.labels import label_numbers
 from headscope.studies.training.pretrain.plan import PretrainingPlan
-from headscope.studies.training.pretrain.stages import stages_of
+from headscope.studies.training.pretrain.stages import objectives_of
 from headscope.studies.training.pretrain.streams import shuffled, streams
 from headscope.studies.training.pretrain.units import require_units
-from headscope.studies.training.pretrain.ways import WAYS, PretrainingWay
+from headscope.studies.training.pretrain.ways import PretrainingWay
 from headscope.training.piece_frequencies import log_frequencies
 
 
@@ -67,7 +67,7 @@ class LabText:
 
     def held_out(self, way: PretrainingWay) -> list[Encoded]:
         """The held-out inputs as a way reads them."""
-        return self.dev_by_label if way.labels else self.dev
+        return self.dev_by_label if way.labels and self.labels else self.dev
 
     def judged(self, seed: int, way: PretrainingWay) -> tuple[list[Encoded], list[Int[np.ndarray, " token"]]]:
         """The held-out inputs with 15% of their tokens hidden, the same for all ways, and the hidden pieces.
@@ -89,7 +89,7 @@ def lab_text(
     Raises `HeadscopeError` if the tokenizer has no [MASK], [CLS] or [SEP], the text is too short, or lacks the
     annotation of a way.
     """
-    ways = [WAYS[way] for name in plan.names for stage in stages_of(name) for way in stage]
+    ways = [way for name in plan.names for way in objectives_of(name)]
     for unit in {way.unit for way in ways}:
         require_units(corpus, unit)
     for name in dict.fromkeys(("mask", "cls", "sep", "pad", *(way.hidden_by for way in ways))):
@@ -109,14 +109,15 @@ def lab_text(
             f"inputs to train on and {len(dev)} held-out ones; use more text, a smaller --max-tokens or another "
             "--held-out"
         )
-    inputs, by_label = (
-        [
-            block.encoded(number, cut, block.document if corpus.by_document else None, labels=with_labels)
+
+    def encoded(*, by_label: bool) -> list[Encoded]:
+        return [
+            block.encoded(number, cut, block.document if corpus.by_document else None, labels=by_label)
             for number, block in enumerate(dev)
         ]
-        for with_labels in (False, True)
-    )
-    return LabText(train, inputs, cut, labels=labels, dev_by_label=by_label)
+
+    by_label = encoded(by_label=True) if labels else []
+    return LabText(train, encoded(by_label=False), cut, labels=labels, dev_by_label=by_label)
 
 
 def _with_frequent_pieces(

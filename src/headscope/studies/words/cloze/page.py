@@ -151,7 +151,7 @@ def attractors(numbers: Numbers) -> Iterator[Finding]:
                 )
                 for condition in (without, name)
             )
-            subject = name.partition(":")[0].capitalize()
+            subject = sentence_case(name.partition(":")[0])
             yield Finding.judged(
                 apart(plain, hard, numbers.n("accuracy_by_condition", condition=name)),
                 f"With one attractor, a noun of the other number between subject and verb, {hard:%} of verbs are "

@@ -83,6 +83,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     predictor = WordPredictor(model)
     suites = with_mined_wordings(predictor, suites, paraphrase, settings) if paraphrase else suites
     scored = [item for suite in suites for item in suite.items]
+    judged = judgments(judge, scored, settings) if judge is not None else {}  # a judge of no use ends the run here
     plain = masking == "plain"
     texts = sum(max(1, len(item.candidates)) for item in scored)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
@@ -102,8 +103,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if directory is not None:
         write_items(directory, scored, names, own, items)
     vocabulary = len(of_pieces.log_probabilities)
-    columns = {} if judge is None or scoring.interrupted else judgments(judge, scored, settings)
-    variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary, judged=columns)
+    judged = {} if scoring.interrupted else judged
+    variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary, judged=judged)
     if not scoring.interrupted:
         guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)

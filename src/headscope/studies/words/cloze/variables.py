@@ -43,10 +43,9 @@ def to_variables(
     """
     phenomena, group = grouped([item.phenomenon for item in items])
     names, suite = grouped(suites)
-    unnamed = {item.phenomenon: item.phenomenon for item in items if judged}
-    conditions, condition = grouped(
-        [f"{item.phenomenon}: {item.condition}" if item.condition else unnamed.get(item.phenomenon) for item in items]
-    )
+    unnamed = [item.phenomenon if judged else None for item in items]
+    named = [f"{item.phenomenon}: {item.condition}" if item.condition else "" for item in items]
+    conditions, condition = grouped([name or other for name, other in zip(named, unnamed, strict=True)])
     coords = {
         "phenomenon": phenomena,
         "condition": conditions,
